@@ -1,0 +1,1 @@
+"""Wire shapes of model vendors, and nothing else (pure)."""

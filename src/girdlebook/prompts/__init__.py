@@ -1,0 +1,1 @@
+"""Every word said to a model."""

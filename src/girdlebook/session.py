@@ -1,0 +1,236 @@
+"""One conversation: the class in which the layers meet, and the only one.
+
+A turn is five verbs: `begin_turn`, then `context` and `add_reply` (with `add_tool_result` for the caller's own tools)
+until the model asks for nothing, then `end_turn`.  This class calls the layers in order and decides nothing else.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import TracebackType
+
+from girdlebook.context import Context
+from girdlebook.curated.tool import MemoryTool
+from girdlebook.errors import TurnError
+from girdlebook.messages import Message, Reply, ToolCall, ToolResult, Usage
+from girdlebook.sessions.store import SessionStore
+from girdlebook.tools import Toolbox, ToolSpec
+
+
+class MemorySession:
+    """A conversation that is remembered.  `Memory.session` makes one.
+
+    The system prompt and the tools are fixed here for the whole session, so the prompt prefix cannot move
+    (article section 4).  Nothing is stored before the first turn, so a session without turns leaves no trace.
+
+    Parameters:
+        session_id: the id under which the transcript is stored.
+        start: stores the session's row; called once, at the first turn.
+        store: where the transcript goes.
+        system: the system prompt, already holding the frozen snapshot.
+        memory_tool: layer 1's tool, None where the settings switched both targets off.
+        toolbox: our own tools, run inside `add_reply`.
+        caller_tools: tools of the caller; their calls wait in `pending_calls`.
+
+    Raises:
+        ValueError: a tool of the caller has the name of one of ours (report L4-22).
+    """
+
+    def __init__(
+        self,
+        session_id: str,
+        *,
+        start: Callable[[], object],
+        store: SessionStore,
+        system: str,
+        memory_tool: MemoryTool | None,
+        toolbox: Toolbox,
+        caller_tools: Sequence[ToolSpec] = (),
+    ) -> None:
+        taken = [spec.name for spec in caller_tools if spec.name in toolbox]
+        if taken:
+            raise ValueError(f"the tool name {taken[0]!r} is taken by the memory; rename yours")
+        self.id = session_id
+        self.usage = Usage()
+        self.turns = 0
+        self._start = start
+        self._store = store
+        self._system = system
+        self._memory_tool = memory_tool
+        self._toolbox = toolbox
+        self._tools = (*toolbox.specs, *caller_tools)
+        self._messages: list[Message] = []
+        self._call_ids: set[str] = set()
+        self._unanswered: list[ToolCall] = []
+        self._in_turn = False
+        self._replied = False
+        self._closed = False
+
+    # ── a turn ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def begin_turn(self, text: str) -> None:
+        """Start a turn with what the person wrote, and store it.
+
+        Raises:
+            TurnError: the session is closed, a turn is open, or the text is blank.
+            StoreError: it could not be stored; the turn has not begun.
+        """
+        if self._closed:
+            raise TurnError(f"session {self.id} is closed; start a new one")
+        if self._in_turn:
+            raise TurnError("the last turn is still open; call end_turn() or interrupt() first")
+        if not text.strip():
+            raise TurnError("there is nothing to answer: the text is blank")
+        if not self._messages:
+            self._start()
+        self._append(Message(role="user", content=text))
+        self._in_turn, self._replied = True, False
+        if self._memory_tool is not None:
+            self._memory_tool.start_turn()
+
+    def context(self) -> Context:
+        """What the model is to see now; equal to the last one but for messages added at its end."""
+        return Context(self._system, tuple(self._messages), self._tools)
+
+    def add_reply(self, reply: Reply) -> None:
+        """Store the model's answer and run its calls of our own tools.
+
+        Calls of the caller's tools wait in `pending_calls`.  An answer with neither text nor calls ends the turn and
+        is not kept, since no model accepts it back.
+
+        Raises:
+            TurnError: no answer is awaited.
+            StoreError: it could not be stored.
+        """
+        if not self.awaiting_model:
+            raise TurnError("no answer is awaited: begin a turn, and answer pending calls with add_tool_result()")
+        self.usage += reply.usage or Usage()
+        message = self._with_unique_ids(reply.message)
+        if message.text.strip() or message.tool_calls:
+            self._append(message, reply)
+        self._replied = not message.tool_calls
+        self._unanswered = list(message.tool_calls)
+        for call in message.tool_calls:
+            if call.name in self._toolbox or call.name not in {spec.name for spec in self._tools}:
+                self._answer(call, self._toolbox.run(call))
+
+    def add_tool_result(self, call_id: str, content: str, *, is_error: bool = False) -> None:
+        """Store what one of the caller's own tools gave.
+
+        Raises:
+            TurnError: no such call is waiting.
+            StoreError: it could not be stored.
+        """
+        waiting = {call.id: call for call in self._unanswered}
+        if call_id not in waiting:
+            raise TurnError(f"no call {call_id!r} is waiting; waiting are: {', '.join(waiting) or 'none'}")
+        self._answer(waiting[call_id], ToolResult(call_id, content, is_error))
+
+    def end_turn(self) -> None:
+        """Close a turn that was answered.
+
+        Raises:
+            TurnError: no turn is open, or it is not answered yet.
+        """
+        if not self._in_turn or not self._replied:
+            raise TurnError("the turn is not answered yet; go on with it, or give it up with interrupt()")
+        self._in_turn = False
+        self.turns += 1
+
+    def interrupt(self, why: str = "interrupted") -> None:
+        """Give the open turn up and leave a transcript that any model accepts.
+
+        Open calls get a result that says so, and a short note of the assistant closes the turn.  Without an open turn
+        nothing happens.
+
+        Parameters:
+            why: the words of the note.
+        """
+        if not self._in_turn:
+            return
+        for call in tuple(self._unanswered):
+            self._answer(call, ToolResult(call.id, f"not run: {why}", is_error=True))
+        if self._messages[-1].role != "assistant":
+            self._append(Message(role="assistant", content=f"({why})", finish_reason="interrupted"))
+        self._in_turn = False
+        self.turns += 1
+
+    # ── what can be asked ───────────────────────────────────────────────────────────────────────────────────────
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The transcript so far, without the system prompt."""
+        return tuple(self._messages)
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether a turn is open."""
+        return self._in_turn
+
+    @property
+    def pending_calls(self) -> tuple[ToolCall, ...]:
+        """Calls of the caller's tools that wait for `add_tool_result`."""
+        return tuple(self._unanswered)
+
+    @property
+    def awaiting_model(self) -> bool:
+        """Whether the model is to be asked next."""
+        return self._in_turn and not self._replied and not self._unanswered
+
+    @property
+    def last_text(self) -> str:
+        """The text of the assistant's last message in this turn; empty where there is none."""
+        for message in reversed(self._messages):
+            if message.role == "user":
+                break
+            if message.role == "assistant" and message.text:
+                return message.text
+        return ""
+
+    # ── the end ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def close(self, reason: str = "closed") -> None:
+        """End the session: give an open turn up and store the reason.  A second call does nothing."""
+        if self._closed:
+            return
+        self.interrupt()
+        if self._messages:
+            self._store.end_session(self.id, reason)
+        self._closed = True
+
+    def __enter__(self) -> "MemorySession":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close("closed" if kind is None else "error")
+
+    # ── inside ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _append(self, message: Message, reply: Reply | None = None) -> None:
+        usage, model = (reply.usage, reply.model) if reply else (None, None)
+        self._store.append(self.id, message, usage=usage, model=model)
+        self._messages.append(message)
+
+    def _answer(self, call: ToolCall, result: ToolResult) -> None:
+        self._append(
+            Message(
+                role="tool",
+                content=result.content,
+                tool_call_id=call.id,
+                tool_name=call.name,
+                is_error=result.is_error,
+            )
+        )
+        self._unanswered.remove(call)
+
+    def _with_unique_ids(self, message: Message) -> Message:
+        """The message with every call's id given and unlike all earlier ones: some servers count from zero again."""
+        calls = []
+        for call in message.tool_calls:
+            call_id = call.id
+            while not call_id or call_id in self._call_ids:
+                call_id = f"call_{len(self._call_ids) + 1}{'_' if call_id else ''}{call_id}"
+            self._call_ids.add(call_id)
+            calls.append(replace(call, id=call_id))
+        return replace(message, tool_calls=tuple(calls))
