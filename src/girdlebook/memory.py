@@ -31,7 +31,7 @@ class Memory:
         self.home = home
         self.config = config
         self.user_id = user_id
-        self.store = _open_curated(home, config, user_id)
+        self.store = open_curated(home, config, user_id)
         self._database = database
 
     @classmethod
@@ -121,7 +121,12 @@ class Memory:
         self.close()
 
 
-def _open_curated(home: Home, config: Config, user_id: str | None) -> MemoryStore:
+def open_curated(home: Home, config: Config, user_id: str | None) -> MemoryStore:
+    """Layer 1 of a home alone, as its settings want it.  Nothing is read or made yet.
+
+    Parameters:
+        user_id: whose USER.md; None for the home's owner.
+    """
     settings = config.memory
     enabled = {"memory": settings.memory_enabled, "user": settings.user_profile_enabled}
     return MemoryStore.open(

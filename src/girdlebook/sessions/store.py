@@ -1,0 +1,119 @@
+"""What a session store does, and the values it gives."""
+
+import datetime
+import secrets
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from girdlebook.messages import Message, Role, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRecord:
+    """What is known of one conversation.  Times are seconds since 1970."""
+
+    id: str
+    source: str
+    user_id: str | None
+    title: str | None
+    model: str | None
+    parent_session_id: str | None
+    started_at: float
+    last_active: float
+    ended_at: float | None = None
+    end_reason: str | None = None
+    message_count: int = 0
+    tool_call_count: int = 0
+    usage: Usage = field(default_factory=Usage)
+    preview: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMessage:
+    """A message with its number and its time."""
+
+    id: int
+    session_id: str
+    timestamp: float
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """A message that was found; `score` is higher for better ones, `snippet` marks the words as >>>word<<<."""
+
+    session_id: str
+    message_id: int
+    score: float
+    snippet: str
+    role: Role
+    timestamp: float
+
+
+class SessionStore(Protocol):
+    """Where conversations are kept.
+
+    A store may be bound to one user: then sessions of others do not exist for it, and asking for them by `user_id`
+    raises `ScopeError` (report L2-24).
+    """
+
+    @property
+    def degraded(self) -> bool:
+        """Whether the last search had to do without the index."""
+        ...
+
+    def create_session(
+        self,
+        id: str | None = None,
+        *,
+        source: str,
+        user_id: str | None = None,
+        title: str | None = None,
+        started_at: float | None = None,
+        parent_session_id: str | None = None,
+        model: str | None = None,
+        system_prompt: str | None = None,
+    ) -> SessionRecord: ...
+
+    def session(self, session_id: str) -> SessionRecord: ...
+
+    def end_session(self, session_id: str, reason: str) -> None: ...
+
+    def append(
+        self,
+        session_id: str,
+        message: Message,
+        *,
+        timestamp: float | None = None,
+        client_id: str | None = None,
+        usage: Usage | None = None,
+        model: str | None = None,
+    ) -> int: ...
+
+    def append_many(
+        self, session_id: str, messages: Sequence[Message], *, timestamps: Sequence[float] | None = None
+    ) -> list[int]: ...
+
+    def messages(self, session_id: str) -> list[StoredMessage]: ...
+
+    def around(self, message_id: int, *, window: int = 5) -> list[StoredMessage]: ...
+
+    def recent(self, *, limit: int = 20, offset: int = 0) -> list[SessionRecord]: ...
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 20,
+        session_id: str | None = None,
+        user_id: str | None = None,
+        roles: Collection[str] | None = None,
+    ) -> list[SearchHit]: ...
+
+    def delete_session(self, session_id: str) -> None: ...
+
+
+def new_session_id() -> str:
+    """An id that sorts by time and is read aloud easily: `20261201-142530-3f9c2a`."""
+    return f"{datetime.datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"

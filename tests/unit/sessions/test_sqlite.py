@@ -1,0 +1,321 @@
+"""The SQLite session store."""
+
+import sqlite3
+import stat
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from girdlebook.errors import ScopeError, SessionNotFound, StoreCorrupt, StoreError
+from girdlebook.messages import Attachment, ImagePart, Message, OpaquePart, TextPart, ToolCall, Usage
+from girdlebook.sessions.sqlite import SQLiteSessionStore
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "家 🏠" / "state.db"
+
+
+@pytest.fixture
+def store(path):
+    with SQLiteSessionStore.open(path) as opened:
+        yield opened
+
+
+def fill(store, *texts, session="s", role="user"):
+    store.create_session(session, source="test")
+    return store.append_many(session, [Message(role, text) for text in texts])
+
+
+def found(store, query, **narrowed):
+    return [hit.message_id for hit in store.search(query, **narrowed)]
+
+
+def check_index(path):
+    """FTS5's own comparison of the index with the messages; raises where they differ."""
+    with SQLiteSessionStore.open(path) as store, store._database.write() as connection:
+        connection.execute("INSERT INTO messages_fts(messages_fts, rank) VALUES ('integrity-check', 1)")
+
+
+any_text = st.text(st.characters(exclude_categories=()), max_size=40)
+any_message = st.one_of(
+    st.builds(Message, role=st.sampled_from(["user", "assistant", "system"]), content=any_text, reasoning=any_text),
+    st.builds(
+        Message,
+        role=st.just("assistant"),
+        content=any_text,
+        tool_calls=st.tuples(st.builds(ToolCall, any_text, any_text, any_text)),
+        finish_reason=any_text,
+    ),
+    st.builds(Message, role=st.just("tool"), content=any_text, tool_call_id=any_text, is_error=st.booleans()),
+    st.builds(
+        Message,
+        role=st.just("user"),
+        content=st.tuples(
+            st.builds(TextPart, any_text),
+            st.builds(ImagePart, any_text, st.just("image/png")),
+            st.builds(OpaquePart, st.just("v"), st.dictionaries(any_text, st.integers())),
+        ),
+        attachments=st.tuples(st.builds(Attachment, st.just("recall"), any_text)),
+    ),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(messages=st.lists(any_message, min_size=1, max_size=5))
+def test_L2_50_any_message_comes_back_equal_and_the_index_stays_true(tmp_path_factory, messages):
+    path = tmp_path_factory.mktemp("any") / "state.db"
+    with SQLiteSessionStore.open(path) as store:
+        store.create_session("s", source="test")
+        for message in messages:
+            store.append("s", message)
+        assert [stored.message for stored in store.messages("s")] == messages
+    check_index(path)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.sampled_from(["部署测试环境", "payments due", "🌙"])), max_size=12)
+)
+def test_deletes_leave_nothing_in_the_index(tmp_path_factory, steps):
+    path = tmp_path_factory.mktemp("del") / "state.db"
+    with SQLiteSessionStore.open(path) as store:
+        for name, text in steps:
+            fill(store, text, session=name)
+        for name in {name for name, _ in steps}:
+            store.delete_session(name)
+        assert store.search("测试环境 payment") == []
+    check_index(path)
+    with sqlite3.connect(path) as raw:
+        assert raw.execute("SELECT count(*) FROM messages_fts_docsize").fetchone() == (0,)
+
+
+@given(query=st.text(st.characters(exclude_categories=())))
+@settings(max_examples=150, deadline=None)
+def test_no_query_raises(shared_store, query):
+    shared_store.search(query)
+
+
+@pytest.fixture(scope="module")
+def shared_store(tmp_path_factory):
+    with SQLiteSessionStore.open(tmp_path_factory.mktemp("shared") / "state.db") as store:
+        fill(
+            store,
+            "部署网关到测试环境已完成",
+            "error-log in src/app.py at 10.0.0.1, v2.1",
+            "100% of a_b",
+            "1000 sure",
+            "axb",
+        )
+        yield store
+
+
+@pytest.mark.parametrize(
+    "query", ["a" * 100_000, "测" * 5_000, '"', "(((", "NEAR(a b)", "words:x", "*", "-", "\0", "\ud800"]
+)
+def test_odd_queries_are_answered(shared_store, query):
+    shared_store.search(query)
+
+
+def test_L2_01_an_inner_chinese_word_is_found(store):
+    assert found(store, "测试环境") == []
+    [first] = fill(store, "部署网关到测试环境已完成")
+    assert found(store, "测试环境") == [first]
+
+
+def test_L2_03_two_character_words_joined_by_or_are_both_found(store):
+    first, second, _ = fill(store, "合同已签", "发票寄出", "别的事")
+    assert sorted(found(store, "合同 OR 发票")) == [first, second]
+
+
+def test_L2_05_a_latin_name_in_chinese_text_is_found(store):
+    [first] = fill(store, "部署nimbus网关到测试环境")
+    assert found(store, "nimbus") == [first]
+
+
+@pytest.mark.parametrize("query", ["error-log", "error-log OR archive", "v2.1", "src/app.py", "10.0.0.1"])
+def test_L2_09_L2_10_signs_in_a_query_are_no_syntax(shared_store, query):
+    assert "error-log" in shared_store.messages("s")[1].message.text
+    assert found(shared_store, query)[0] == 2
+
+
+def test_L2_13_percent_and_underscore_are_no_wildcards(shared_store):
+    assert found(shared_store, "100%") == [3]
+    assert found(shared_store, "a_b") == [3]
+
+
+def test_L2_19_a_word_in_message_50_of_100_is_found(store):
+    ids = fill(store, *(f"line {n}" if n != 50 else "line with a zeppelin" for n in range(100)))
+    assert found(store, "zeppelin") == [ids[50]]
+
+
+def test_L2_20_tool_names_and_arguments_are_found_when_asked_for(store):
+    store.create_session("s", source="test")
+    number = store.append("s", Message("assistant", "", tool_calls=(ToolCall("1", "deploy", '{"host": "gamma"}'),)))
+    assert found(store, "gamma") == []
+    assert found(store, "gamma", roles=["assistant", "tool"]) == [number]
+    assert found(store, "deploy", roles=["assistant", "tool"]) == [number]
+
+
+def test_a_plain_question_finds_its_answer_first(store):
+    ids = fill(
+        store, "We talked about trains.", "The database port is 6432.", "I like ports in winter.", "数据库端口是 6432"
+    )
+    assert found(store, "What is the port of our database?")[0] == ids[1]
+    assert found(store, "数据库端口是多少？")[0] == ids[3]
+
+
+def test_rows_with_every_word_come_before_rows_with_some(store):
+    ids = fill(store, "alpha alpha alpha", "x", "alpha beta gamma", "y", "beta")
+    assert found(store, "alpha beta gamma")[0] == ids[2]
+
+
+def test_search_can_be_narrowed(store):
+    fill(store, "moon", session="a")
+    [other] = fill(store, "moon", session="b", role="assistant")
+    assert found(store, "moon", session_id="b") == [other]
+    assert found(store, "moon", roles=["assistant"]) == [other]
+    assert len(found(store, "moon", limit=1)) == 1
+
+
+def test_L2_24_a_store_bound_to_a_user_knows_nobody_else(store):
+    ann, bob = store.for_user("ann"), store.for_user("bob")
+    for who, name in ((ann, "a"), (bob, "b")):
+        who.create_session(name, source="test")
+        who.append(name, Message("user", f"secret {name}"))
+    assert [hit.session_id for hit in bob.search("secret")] == ["b"]
+    assert [record.id for record in bob.recent()] == ["b"]
+    for forbidden in (
+        lambda: bob.session("a"),
+        lambda: bob.messages("a"),
+        lambda: bob.append("a", Message("user", "x")),
+        lambda: bob.end_session("a", "x"),
+        lambda: bob.delete_session("a"),
+        lambda: bob.around(ann.messages("a")[0].id),
+    ):
+        with pytest.raises(SessionNotFound):
+            forbidden()
+    for forbidden in (
+        lambda: bob.search("secret", user_id="ann"),
+        lambda: bob.for_user("ann"),
+        lambda: bob.create_session("c", source="test", user_id="ann"),
+        lambda: bob.create_session("a", source="test"),
+    ):
+        with pytest.raises(ScopeError):
+            forbidden()
+    assert bob.search("secret", session_id="a") == []
+
+
+def test_an_append_that_is_tried_again_is_stored_once(store):
+    store.create_session("s", source="test")
+    first = store.append("s", Message("user", "hi"), client_id="k", usage=Usage(1, 1))
+    assert store.append("s", Message("user", "hi"), client_id="k", usage=Usage(1, 1)) == first
+    assert store.session("s").message_count == 1
+    assert store.session("s").usage == Usage(1, 1)
+
+
+def test_several_messages_go_in_together_or_not_at_all(store):
+    store.create_session("s", source="test")
+    with pytest.raises(AttributeError):
+        store.append_many("s", [Message("user", "a"), "no message"])
+    assert store.messages("s") == []
+    with pytest.raises(ValueError, match="argument 2"):
+        store.append_many("s", [Message("user", "a")], timestamps=[1.0, 2.0])
+
+
+def test_counters_and_last_activity_are_kept(store):
+    store.create_session("old", source="test", started_at=10.0)
+    store.create_session("new", source="test", started_at=20.0)
+    store.append(
+        "old", Message("assistant", "x", tool_calls=(ToolCall("1", "t"),)), timestamp=30.0, usage=Usage(5, 2, 3)
+    )
+    record = store.session("old")
+    assert (record.message_count, record.tool_call_count, record.last_active) == (1, 1, 30.0)
+    assert record.usage == Usage(5, 2, 3)
+    assert [r.id for r in store.recent()] == ["old", "new"]
+    assert [r.id for r in store.recent(limit=1, offset=1)] == ["new"]
+
+
+def test_no_price_is_ever_guessed(store):
+    store.create_session("s", source="test")
+    store.append("s", Message("assistant", "x"), usage=Usage(5, 2))
+    assert store.session("s").usage.cost_usd is None
+    store.append("s", Message("assistant", "x"), usage=Usage(5, 2, cost_usd=0.5))
+    assert store.session("s").usage.cost_usd == 0.5
+
+
+def test_a_session_that_exists_is_left_as_it_is(store):
+    store.create_session("s", source="test", title="first")
+    assert store.create_session("s", source="other", title="second").title == "first"
+
+
+def test_the_first_end_reason_stays(store):
+    store.create_session("s", source="test")
+    store.end_session("s", "closed")
+    store.end_session("s", "again")
+    assert store.session("s").end_reason == "closed"
+
+
+def test_around_gives_the_neighbours_of_a_message(store):
+    ids = fill(store, *"abcdefg")
+    assert [m.message.text for m in store.around(ids[3], window=2)] == list("bcdef")
+    assert [m.message.text for m in store.around(ids[0], window=2)] == list("abc")
+    with pytest.raises(StoreError, match="no message"):
+        store.around(999)
+
+
+def test_an_unknown_session_is_named(store):
+    for asked in (store.session, store.messages, lambda name: store.append(name, Message("user", "x"))):
+        with pytest.raises(SessionNotFound, match="nowhere"):
+            asked("nowhere")
+
+
+def test_L2_32_a_damaged_index_keeps_no_message_from_being_stored(path):
+    with SQLiteSessionStore.open(path) as store:
+        fill(store, "the moon is full")
+    with sqlite3.connect(path) as raw:
+        raw.execute("UPDATE messages_fts_data SET block = x'00'")
+    with SQLiteSessionStore.open(path) as store:
+        store.append("s", Message("user", "another moon"))
+        assert [m.message.text for m in store.messages("s")] == ["the moon is full", "another moon"]
+        assert len(store.search("moon")) == 2
+        assert store.degraded
+
+
+def test_a_file_that_is_no_database_is_an_error_and_stays(path):
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"precious text, not a database" * 100)
+    with pytest.raises(StoreCorrupt, match=r"state\.db"):
+        SQLiteSessionStore.open(path)
+    assert path.read_bytes().startswith(b"precious")
+
+
+def test_a_newer_file_is_refused_with_the_next_step(path):
+    SQLiteSessionStore.open(path).close()
+    with sqlite3.connect(path) as raw:
+        raw.execute("PRAGMA user_version=99")
+    with pytest.raises(StoreError, match="upgrade"):
+        SQLiteSessionStore.open(path)
+
+
+def test_files_are_private_whatever_the_umask(path):
+    import os
+
+    before = os.umask(0)
+    try:
+        with SQLiteSessionStore.open(path) as store:
+            fill(store, "x")
+            modes = {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()}
+    finally:
+        os.umask(before)
+    assert modes == {0o600}
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_a_closed_store_says_so(path):
+    store = SQLiteSessionStore.open(path)
+    store.close()
+    store.close()
+    with pytest.raises(StoreError, match="closed"):
+        store.recent()
