@@ -16,7 +16,9 @@ from girdlebook.testing.chat_server import ChatServer
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
-EXAMPLES = [(page, number, code) for page in PAGES for number, code in enumerate(BLOCK.findall(page.read_text("utf-8")))]
+EXAMPLES = [
+    (page, number, code) for page in PAGES for number, code in enumerate(BLOCK.findall(page.read_text("utf-8")))
+]
 
 
 @pytest.mark.parametrize(
