@@ -1,0 +1,1 @@
+"""One module per claim in the README; each prints JSON."""

@@ -1,0 +1,74 @@
+"""`girdle chat`: one turn with `-m`, else a conversation."""
+
+import sys
+from contextlib import closing
+from typing import Annotated
+
+import typer
+
+from girdlebook.agent import Agent, TurnResult
+from girdlebook.cli.conversation import Conversation, Screen, WaitedForModel
+from girdlebook.cli.output import Json, User, from_argument, notice, out, out_json
+from girdlebook.cli.signals import Signals
+from girdlebook.memory import Memory
+from girdlebook.models import open_model
+from girdlebook.models.base import ChatModel
+from girdlebook.profiles import resolve
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+
+@app.command("chat")
+def chat(
+    context: typer.Context,
+    message: Annotated[
+        str | None, typer.Option("--message", "-m", metavar="TEXT", help="Say this, print the reply, and leave.")
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPEC",
+            help="Who answers: openai:NAME, URL#NAME for any compatible endpoint, scripted:FILE. "
+            "Without it the embedded responder, which is no language model.",
+        ),
+    ] = None,
+    user: User = None,
+    max_iterations: Annotated[int, typer.Option(min=1, metavar="N", help="The most model calls in one turn.")] = 30,
+    as_json: Json = False,
+) -> None:
+    """Talk to an agent that remembers.
+
+    At a terminal it opens a conversation; /help lists its commands.  Without a terminal each line of the input is a
+    turn.  Replies go to stdout, everything else to stderr.
+    """
+    if as_json and message is None:
+        raise typer.BadParameter("it prints one reply, so it needs -m TEXT", param_hint="--json")
+    home = resolve(context.obj)
+    answering = open_model(model)
+    screen = Screen()
+    with Signals() as signals, Memory.open(home, user_id=user) as memory:
+        waited_for = WaitedForModel(answering, signals, screen)
+        agent = Agent(waited_for, memory, max_iterations=max_iterations, source="cli")
+        with closing(agent):
+            notice(introduction(answering))
+            if message is None:
+                interactive = sys.stdin.isatty() and sys.stdout.isatty()
+                Conversation(agent, signals, screen, interactive=interactive).run()
+            else:
+                _print_reply(agent.run(from_argument(message)), as_json=as_json)
+
+
+def introduction(model: ChatModel) -> str:
+    """What to say at the start of who answers: a model's own `notice`, else its name."""
+    own: str | None = getattr(model, "notice", None)
+    return own or f"Model: {model.name}"
+
+
+def _print_reply(result: TurnResult, *, as_json: bool) -> None:
+    if as_json:
+        out_json({"text": result.text, "session_id": result.session_id, "stopped": result.stopped})
+    else:
+        out(result.text)
+    if result.stopped == "max_iterations":
+        notice(f"stopped after {result.iterations} model calls; --max-iterations allows more")
+        raise typer.Exit(1)

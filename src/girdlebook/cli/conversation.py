@@ -1,0 +1,190 @@
+"""A conversation in the terminal, or over a pipe where each line is a turn."""
+
+import re
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+
+from girdlebook.agent import Agent
+from girdlebook.cli.memory import block
+from girdlebook.cli.output import notice, out
+from girdlebook.cli.signals import Signals
+from girdlebook.context import Context
+from girdlebook.errors import GirdleError
+from girdlebook.messages import Reply, Usage
+from girdlebook.models.base import ChatModel, OnText
+
+PROMPT = "> "
+
+# A path at the start of a message is no command.
+_COMMAND = re.compile(r"/([a-z]+)\s*", re.IGNORECASE)
+
+_HELP = """\
+/memory  what is remembered, as it is now
+/new     start a new conversation (also /reset)
+/usage   turns and tokens of this conversation
+/help    this list
+/quit    leave (also Ctrl-D, and Ctrl-C twice)"""
+
+
+class Screen:
+    """Prints pieces of text as they come and knows whether a line is open."""
+
+    def __init__(self) -> None:
+        self._line_open = False
+        self.silent = True
+
+    def piece(self, text: str) -> None:
+        """Print a piece of an answer."""
+        out(text, end="")
+        self.silent = self.silent and not text.strip()
+        self._line_open = not text.endswith("\n")
+
+    def end_line(self) -> None:
+        """Go to the start of a line."""
+        if self._line_open:
+            out()
+        self._line_open = False
+
+
+class WaitedForModel:
+    """A model whose calls signals may interrupt; the text of each call starts on a line of its own."""
+
+    def __init__(self, model: ChatModel, signals: Signals, screen: Screen) -> None:
+        self.name = model.name
+        self._model = model
+        self._signals = signals
+        self._screen = screen
+
+    def reply(self, context: Context, on_text: OnText | None = None) -> Reply:
+        """Ask the model."""
+        self._screen.end_line()
+        with self._signals.waiting():
+            return self._model.reply(context, on_text)
+
+
+class Conversation:
+    """The dialogue of a person with an agent.
+
+    Parameters:
+        agent: who answers; the caller closes it.
+        signals: what may interrupt.
+        screen: where answers go.
+        interactive: whether a person sits there: then there is a prompt, and an error does not end it.
+    """
+
+    def __init__(self, agent: Agent, signals: Signals, screen: Screen, *, interactive: bool) -> None:
+        self._agent = agent
+        self._signals = signals
+        self._screen = screen
+        self._interactive = interactive
+        self._interrupted = False
+        self._commands: dict[str, Callable[[], None]] = {
+            "memory": self._show_memory,
+            "new": self._start_anew,
+            "reset": self._start_anew,
+            "usage": self._show_usage,
+            "help": lambda: out(_HELP),
+        }
+
+    def run(self) -> None:
+        """Talk until the input ends, `/quit`, or Ctrl-C a second time.
+
+        Raises:
+            GirdleError: a turn failed, and nobody sits there to try again.
+            KeyboardInterrupt: Ctrl-C, where nobody sits there either.
+            SystemExit: another signal arrived.
+        """
+        if self._interactive:
+            with suppress(ImportError):  # Windows has none; it edits lines by itself
+                import_module("readline")
+        while (line := self._next_line()) is not None:
+            if line.strip().lower() == "/quit":
+                return
+            if line.strip():
+                self._handle(line.strip())
+
+    def _next_line(self) -> str | None:
+        """What is typed next; None at the end."""
+        while True:
+            try:
+                line = self._read()
+            except EOFError:
+                self._leave_prompt()
+                return None
+            except KeyboardInterrupt:
+                self._leave_prompt()
+                if not self._interactive:
+                    raise
+                if self._interrupted:
+                    return None
+                self._interrupted = True
+                notice("(Ctrl-C once more leaves)")
+            else:
+                self._interrupted = False
+                return line
+
+    def _read(self) -> str:
+        with self._signals.waiting():
+            if self._interactive:
+                return input(PROMPT)
+            line = sys.stdin.readline()
+        if not line:
+            raise EOFError
+        return line
+
+    def _leave_prompt(self) -> None:
+        if self._interactive:
+            out()
+
+    def _handle(self, text: str) -> None:
+        command = _COMMAND.fullmatch(text)
+        try:
+            if command is None:
+                self._turn(text)
+            else:
+                self._commands.get(command[1].lower(), lambda: notice(f"unknown command {text}; /help lists them"))()
+        except KeyboardInterrupt:
+            self._screen.end_line()
+            notice("(interrupted)")
+            self._interrupted = True
+            if not self._interactive:
+                raise
+        except GirdleError as error:
+            self._screen.end_line()
+            if not self._interactive:
+                raise
+            notice(f"girdle: {error}")
+
+    def _turn(self, text: str) -> None:
+        self._screen.silent = True
+        result = self._agent.run(text, on_text=self._screen.piece)
+        if self._screen.silent:
+            self._screen.piece(result.text or "(no text)")
+        self._screen.end_line()
+        if result.stopped == "max_iterations":
+            notice(f"(stopped after {result.iterations} model calls; --max-iterations allows more)")
+
+    def _show_memory(self) -> None:
+        store = self._agent.memory.store
+        for target in store.targets:
+            out(block(store, target) + "\n")
+
+    def _start_anew(self) -> None:
+        self._agent.new_session()
+        notice("A new conversation.  What was remembered so far is in its prompt.")
+
+    def _show_usage(self) -> None:
+        session = self._agent.session
+        out(f"session {session.id} · {session.turns} turns · {describe(session.usage)}")
+
+
+def describe(usage: Usage) -> str:
+    """Tokens, for people."""
+    if usage == Usage():
+        return "the model reports no tokens"
+    cost = "" if usage.cost_usd is None else f" · {usage.cost_usd:.4f} USD"
+    return (
+        f"{usage.input_tokens:,} tokens in ({usage.cache_read_tokens:,} from cache), {usage.output_tokens:,} out{cost}"
+    )

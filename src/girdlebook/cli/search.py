@@ -1,0 +1,98 @@
+"""`girdle search`: what was said in earlier conversations."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+import typer
+
+from girdlebook.cli.output import COLUMNS, Json, User, clip, clock, from_argument, notice, out, out_json
+from girdlebook.profiles import resolve
+from girdlebook.sessions.sqlite import SQLiteSessionStore
+from girdlebook.sessions.store import SearchHit, SessionRecord, SessionStore
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+
+SPOKEN = ("user", "assistant")
+
+_INDENT = " " * 4
+
+
+@app.command("search")
+def search(
+    context: typer.Context,
+    words: Annotated[list[str] | None, typer.Argument(metavar="[WORDS]...", help="A question, or words.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="The most results.")] = 10,
+    role: Annotated[
+        Literal["user", "assistant", "tool"] | None,
+        typer.Option(
+            metavar="ROLE", help="Only messages of user, assistant or tool; without it, of user and assistant."
+        ),
+    ] = None,
+    user: User = None,
+    as_json: Json = False,
+) -> None:
+    """Find earlier messages; without words, list the latest conversations.
+
+    Finding nothing is no error.
+    """
+    query = from_argument(" ".join(words or []))
+    database = resolve(context.obj).state_db
+    if not database.exists():  # looking must not make a home
+        _print_hits(query, [], as_json=as_json) if query else _print_sessions([], as_json=as_json)
+        return
+    with SQLiteSessionStore.open(database) as everything:
+        store: SessionStore = everything if user is None else everything.for_user(user)
+        if query:
+            _print_hits(query, store.search(query, limit=limit, roles=[role] if role else SPOKEN), as_json=as_json)
+        else:
+            _print_sessions(store.recent(limit=limit), as_json=as_json)
+
+
+def _print_hits(query: str, hits: Sequence[SearchHit], *, as_json: bool) -> None:
+    if as_json:
+        out_json({"query": query, "count": len(hits), "hits": [_hit(hit) for hit in hits]})
+        return
+    for hit in hits:
+        out(f"{clock(hit.timestamp)}  {hit.role:<9}  {hit.session_id}")
+        out(_INDENT + clip(hit.snippet, COLUMNS - len(_INDENT)))
+    if not hits:
+        notice("nothing found")
+
+
+def _print_sessions(records: Sequence[SessionRecord], *, as_json: bool) -> None:
+    if as_json:
+        out_json({"count": len(records), "sessions": [_session(record) for record in records]})
+        return
+    for record in records:
+        out(f"{clock(record.last_active)}  {record.message_count:>4} messages  {record.source:<8}  {record.id}")
+        out(_INDENT + clip(record.title or record.preview, COLUMNS - len(_INDENT)))
+    if not records:
+        notice("no conversations yet; start one with: girdle chat")
+
+
+def _hit(hit: SearchHit) -> dict[str, Any]:
+    return {
+        "session_id": hit.session_id,
+        "message_id": hit.message_id,
+        "role": hit.role,
+        "when": _iso(hit.timestamp),
+        "score": round(hit.score, 4),
+        "snippet": hit.snippet,
+    }
+
+
+def _session(record: SessionRecord) -> dict[str, Any]:
+    return {
+        "session_id": record.id,
+        "source": record.source,
+        "title": record.title,
+        "preview": record.preview,
+        "started": _iso(record.started_at),
+        "last_active": _iso(record.last_active),
+        "message_count": record.message_count,
+    }
+
+
+def _iso(timestamp: float) -> str:
+    return datetime.fromtimestamp(timestamp, UTC).isoformat(timespec="seconds")
