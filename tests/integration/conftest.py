@@ -71,7 +71,13 @@ class Terminal:
 
     def type(self, text: str) -> None:
         """Type text; `\\x03` is Ctrl-C, `\\x04` Ctrl-D."""
+        self._until_it_waits()
         os.write(self._master, text.encode())
+
+    def signal(self, number: int) -> None:
+        """Send a signal."""
+        self._until_it_waits()
+        self.process.send_signal(number)
 
     def expect(self, text: str) -> None:
         """Wait until the text has appeared after what was waited for before."""
@@ -100,6 +106,15 @@ class Terminal:
             return os.read(self._master, 65536)
         except OSError:  # the other side is closed
             return pytest.fail(f"it ended before {text!r} appeared; after {self.seen!r} came {self._unread!r}")
+
+    def _until_it_waits(self) -> None:
+        """A signal between `input`'s prompt and its wait is seen by Python with the next line only; no person is so
+        quick, but a test is."""
+        deadline = time.monotonic() + SECONDS
+        state = Path(f"/proc/{self.process.pid}/stat")
+        while state.exists() and state.read_text().rpartition(")")[2].split()[0] == "R":
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
 
 
 @pytest.fixture

@@ -88,6 +88,7 @@ def test_ctrl_c_interrupts_a_turn_and_the_chat_goes_on(terminal, silent_model, h
         chat.expect("> ")
         chat.type("/usage\n")
         chat.expect("1 turns")
+        chat.expect("> ")
         chat.type("\x04")
         assert chat.ends_with() == 0
     reason, messages = transcript(home)
@@ -117,7 +118,7 @@ def test_SIGTERM_at_the_prompt_closes_in_order(terminal, script, home: Path) -> 
     chat.type("hi\n")
     chat.expect("hello")
     chat.expect("> ")
-    chat.process.send_signal(signal.SIGTERM)
+    chat.signal(signal.SIGTERM)
     assert chat.ends_with() == SIGTERM_CODE
     assert transcript(home)[0] == "closed"
 
@@ -128,7 +129,7 @@ def test_SIGTERM_in_a_turn_leaves_a_valid_transcript(terminal, silent_model, hom
     chat.expect("> ")
     chat.type("hello?\n")
     with server.accept()[0]:
-        chat.process.send_signal(signal.SIGTERM)
+        chat.signal(signal.SIGTERM)
         assert chat.ends_with() == SIGTERM_CODE
     reason, messages = transcript(home)
     assert reason == "closed"

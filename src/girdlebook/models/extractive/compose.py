@@ -1,4 +1,4 @@
-"""What the responder says: wording in the person's language around what is quoted.  Pure but for reading its data once."""
+"""What the responder says: wording in the person's language around what is quoted.  Its data are read once."""
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What words are about: text → terms with their concepts, in English and Chinese.  Pure but for reading its data once."""
+"""What words are about: text → terms with their concepts, in English and Chinese.  Its data are read once."""
 
 import re
 import tomllib
@@ -9,14 +9,15 @@ from functools import lru_cache
 from importlib import resources
 from typing import Any, Literal
 
-from girdlebook.words import words
-
 Role = Literal["owner", "attribute", "thing", "wh", "word", "value"]
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 _PIECE = re.compile(rf"(?P<run>[{_HAN}]+)|[^\W_{_HAN}]+")
 _LONGEST = 6
 """Most pieces of a phrase, and most characters of a Chinese word."""
+
+_SHORTEST, _LEAST_STEM = 4, 3
+_ENDINGS = (("ies", "y"), ("ied", "y"), ("sses", "ss"), ("ss", "ss"), ("us", "us"), ("ing", ""), ("ed", ""), ("s", ""))
 
 _WEIGHTS: Mapping[Role, float] = {"owner": 1.0, "attribute": 1.0, "thing": 0.6, "word": 0.8, "wh": 0.3, "value": 0.0}
 
@@ -44,6 +45,7 @@ class Lexicon:
     parents: Mapping[str, str]
     stop_words: frozenset[str]
     strict: frozenset[str]
+    common: frozenset[str]
 
     def of_shape(self, text: str) -> Iterator[Term]:
         """Values that tell their kind by their form: addresses, times, sums of money."""
@@ -81,6 +83,7 @@ def _latin(pieces: list[str], book: Lexicon) -> Iterator[Term]:
             key = " ".join(stems[at : at + size])
             if key in book.phrases:
                 yield book.phrases[key]
+                yield from (Term(stem, "word", weight=0.0) for stem in stems[at : at + size] if size > 1)
                 break
         else:
             size = 1
@@ -94,7 +97,7 @@ def _chinese(run: str, book: Lexicon) -> Iterator[Term]:
     at, unknown = 0, ""
     while at < len(run):
         word = _longest_word(run, at, book)
-        if not word:
+        if not word or (unknown and len(word) == 1 and word in book.phrases and book.phrases[word].role == "owner"):
             unknown += run[at]
             at += 1
             continue
@@ -121,8 +124,20 @@ def _pairs(run: str) -> Iterator[Term]:
         yield Term(pair, "word", weight=weight / len(pairs))
 
 
-def _stem(piece: str) -> str:
-    return next((word.text for word in words(piece)), piece.casefold())
+def _stem(word: str) -> str:
+    """A light stem: numbers, tenses and a silent e are taken off.  The whole lexicon is stemmed at each start, so it
+    has to be quick; what it runs together does no harm, as both sides go through it.
+    """
+    folded = word.casefold()
+    if not folded.isascii() or len(folded) < _SHORTEST:
+        return folded
+    for ending, put in _ENDINGS:
+        if folded.endswith(ending) and len(folded) - len(ending) >= _LEAST_STEM:
+            folded = folded[: -len(ending)] + put
+            break
+    if len(folded) > _LEAST_STEM and folded[-1] == folded[-2] and folded[-1] not in "lsz":
+        return folded[:-1]
+    return folded.removesuffix("e") if len(folded) > _LEAST_STEM else folded
 
 
 @lru_cache(maxsize=1)
@@ -137,6 +152,7 @@ def lexicon() -> Lexicon:
         parents=parents,
         stop_words=frozenset([*stop["words"].split(), *stop["chinese"].split()]),
         strict=frozenset(data["strict"]["concepts"].split()),
+        common=frozenset(data["strict"]["common"].split()),
     )
 
 
@@ -161,6 +177,9 @@ def _phrases(data: Mapping[str, Any], parents: Mapping[str, str]) -> Iterator[tu
 
 def _keys(line: str) -> Iterator[str]:
     for item in line.split(","):
+        if item.isascii() and item.replace(" ", "").isalnum():
+            yield " ".join(map(_stem, item.split()))
+            continue
         text = unicodedata.normalize("NFKC", item.strip())
         if re.fullmatch(rf"[{_HAN}]+", text):
             yield text

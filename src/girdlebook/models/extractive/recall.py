@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from girdlebook.models.extractive.lexicon import Term
-from girdlebook.models.extractive.relevance import ENOUGH, covers, relevance
+from girdlebook.models.extractive.relevance import ENOUGH, SOME_TOPIC, covers, relevance, topic_share
 from girdlebook.models.extractive.transcript import Finished, Moment
 from girdlebook.models.extractive.understand import told_text, understand
 
@@ -12,6 +12,7 @@ QUOTED_CHARACTERS = 400
 """The longest message that is quoted whole."""
 
 _NEAR = 0.9
+_LONG_CHARACTERS = 600
 _THIS_CONVERSATION = 10**15
 
 
@@ -38,21 +39,36 @@ def best_said(question: str, messages: Sequence[Said], context: Iterable[Term] =
     telling = [replace(said, text=told) for said in messages if (told := told_text(said.text))]
     rated = [(relevance(question, said.text, carried), said) for said in telling]
     usable = [(score, said) for score, said in rated if score >= ENOUGH and not _forgotten(said, question, messages)]
+    usable = [(score * _brevity(said.text), said) for score, said in usable]
     best = max((score for score, _ in usable), default=0.0)
     return next((said for score, said in reversed(usable) if score >= best * _NEAR), None)
 
 
+def _brevity(text: str) -> float:
+    """What a message's length leaves of its score: a long one holds any word by chance."""
+    return 1 / (1 + len(text) / _LONG_CHARACTERS)
+
+
 def _forgotten(said: Said, question: str, messages: Sequence[Said]) -> bool:
     """Whether a later request to forget covers the message or what is asked."""
-    for request in messages:
-        if request.number <= said.number:
-            continue
-        meant = understand(request.text)
+    later = [(at, understand(request.text)) for at, request in enumerate(messages) if request.number > said.number]
+    for at, meant in later:
         if meant.forget_everything:
             return True
-        if any(covers(topic, said.text) or covers(topic, question) for topic in meant.topics if topic):
+        topics = [topic or _told_before(at, messages) for topic in meant.topics]
+        if any(_touches(topic, said.text, question) for topic in topics if topic):
             return True
     return False
+
+
+def _touches(topic: str, text: str, question: str) -> bool:
+    """Whether a forgotten topic has to do with a message; here rather too much is held back than too little."""
+    return topic_share(topic, text) >= SOME_TOPIC or covers(topic, question)
+
+
+def _told_before(at: int, messages: Sequence[Said]) -> str:
+    """What "forget that" points at: the last thing told before it."""
+    return next((told for said in reversed(messages[:at]) if (told := told_text(said.text))), "")
 
 
 def _found(done: Finished) -> Iterator[Said]:

@@ -10,6 +10,12 @@ from girdlebook.words import words
 ENOUGH = 0.5
 """Share of a question's weight that an answer must meet."""
 
+SOME_TOPIC = 0.35
+"""Share of a topic that will do where it is the best there is."""
+
+WEAK = 0.33
+"""Share that will do where only one stored text has it."""
+
 _ATTRIBUTE_BONUS = 0.1
 """What an answer gains by holding the attribute that is asked for."""
 
@@ -20,6 +26,7 @@ _LOOSE = 0.6
 _WORDS_MET = 0.5
 """Weight of common words that makes up for a missing attribute."""
 
+_ASKING = re.compile("什么|哪些|哪个|谁|吗|呢|[?？]")
 _SELF = re.compile(r"\b(?:i|i'm|my|me|am i|mine|we|our)\b|我", re.IGNORECASE)
 _PERSON = "person"
 
@@ -82,30 +89,42 @@ def relevance(question: str, text: str, context: Iterable[Term] = ()) -> float:
     if _of_another(question, asked, text, held) or not _has_what_is_asked(asked, held):
         return 0.0
     extra = [term for term in _distinct(context) if term.key not in asked.keys and term.role != "wh"]
-    total = sum(_asked_weight(term, held) for term in own) + sum(term.weight for term in extra) / 2
+    total = sum(_asked_weight(term, held) for term in own) + sum(term.weight for term in extra)
     if not total:
         return 0.0
     met = sum(term.weight * held.meets(term) for term in own)
-    share = (met + sum(term.weight * held.meets(term) for term in extra) / 2) / total
+    share = (met + sum(term.weight * held.meets(term) for term in extra)) / total
     bonus = any(held.meets(term) for term in asked.with_role("attribute"))
     return share + _ATTRIBUTE_BONUS * bonus
 
 
 def covers(topic: str, text: str) -> bool:
     """Whether a text is about a topic: it holds most of what the topic names."""
+    return topic_share(topic, text) >= TOPIC_SHARE
+
+
+def names_nothing_else(topic: str, text: str) -> bool:
+    """Whether a text holds every attribute that a topic names."""
+    held = Profile.of(text)
+    return all(held.meets(term) for term in Profile.of(topic).with_role("attribute"))
+
+
+def topic_share(topic: str, text: str) -> float:
+    """How much of what a topic names a text holds, from 0 to 1; 0 where it is about another owner."""
     named, held = Profile.of(topic), Profile.of(text)
     parts = [term for term in _distinct(named.terms) if term.weight and term.role != "wh"]
     if not parts or _of_another(topic, named, text, held):
-        return False
+        return 0.0
     strong = [term for term in parts if term.role == "owner"]
     if any(not held.meets(term) for term in strong):
-        return False
+        return 0.0
     met = sum(term.weight * held.meets(term) for term in parts)
-    return met / sum(term.weight for term in parts) >= TOPIC_SHARE
+    return met / sum(term.weight for term in parts)
 
 
 def _distinct(found: Iterable[Term]) -> list[Term]:
-    return list({term.key: term for term in found}.values())
+    """One term for each key, the first."""
+    return list({term.key: term for term in reversed(tuple(found))}.values())[::-1]
 
 
 def _asked_weight(term: Term, held: Profile) -> float:
@@ -115,8 +134,14 @@ def _asked_weight(term: Term, held: Profile) -> float:
 
 def _raw_share(question: str, text: str) -> float:
     """The share of all words in common, for a question of little words only ("What can't I do?")."""
+    kinds = frozenset(name for term in terms(question) for name in term.names)
+    for term in terms(question):
+        if term.role == "wh":
+            question = question.casefold().replace(term.key, " ")
+    question = _ASKING.sub(" ", question)
     asked, held = ({word.text for word in words(each)} for each in (question, text))
-    return len(asked & held) / len(asked) if asked else 0.0
+    share = len(asked & held) / len(asked) if asked else 0.0
+    return max(share, WEAK if kinds & Profile.of(text).about else 0.0)
 
 
 def _has_what_is_asked(asked: Profile, held: Profile) -> bool:
@@ -128,7 +153,7 @@ def _has_what_is_asked(asked: Profile, held: Profile) -> bool:
     words_met = sum(term.weight * held.meets(term) for term in own_words)
     missing = [term for term in attributes if not held.meets(term)]
     if not missing:
-        return not attributes or not own_words or words_met > 0 or not all(map(_is_strict, attributes))
+        return not own_words or words_met > 0 or not attributes or not all(map(_is_common, attributes))
     if len(missing) * 2 <= len(attributes) and not (words_met == 0 and own_words):
         return True
     return words_met >= _WORDS_MET and not any(map(_is_strict, missing))
@@ -136,6 +161,10 @@ def _has_what_is_asked(asked: Profile, held: Profile) -> bool:
 
 def _is_strict(term: Term) -> bool:
     return bool(term.names) and term.names <= lexicon().strict
+
+
+def _is_common(term: Term) -> bool:
+    return bool(term.names) and term.names <= lexicon().common
 
 
 def _of_another(question: str, asked: Profile, text: str, held: Profile) -> bool:

@@ -11,12 +11,17 @@ from girdlebook.models.base import OnText
 from girdlebook.models.extractive import compose
 from girdlebook.models.extractive.lexicon import Term, terms
 from girdlebook.models.extractive.recall import best_said, messages_of
-from girdlebook.models.extractive.relevance import ENOUGH, Profile, relevance
+from girdlebook.models.extractive.relevance import ENOUGH, WEAK, Profile, relevance
 from girdlebook.models.extractive.revise import Operation, forgetting, storing, without_everything
 from girdlebook.models.extractive.transcript import Moment
 from girdlebook.models.extractive.understand import Understanding, matches, understand
 
-FORGET_WORDS = "forget delete remove erase 忘掉 忘了 忘记 删除 删掉 不要保存 别再记"
+FORGET_WORDS = (
+    "forget delete remove erase wipe purge discard "
+    "忘掉 忘了 忘记 删除 删掉 删了 清除 清掉 清空 抹掉 抹去 移除 擦掉 不要保存 别保存 别再记 不要记 不用记"
+)
+"""Words that requests to forget hold; they are looked for before an earlier conversation is quoted."""
+
 _RESULTS = 10
 _CARRIED = 0.2
 """What the question before counts among entries that answer."""
@@ -67,7 +72,7 @@ def next_step(moment: Moment) -> Step:
     meant = understand(moment.text)
     if meant.topics or meant.forget_everything:
         return _forget(meant, moment)
-    if meant.statements:
+    if meant.statements or meant.new_value is not None:
         return _store(meant, moment)
     if meant.overview:
         return _reading(moment) or compose.overview(meant.language, moment.entries)
@@ -88,16 +93,16 @@ def _store(meant: Understanding, moment: Moment) -> Step:
 
 
 def _forget(meant: Understanding, moment: Moment) -> Step:
-    reading = _reading(moment)
+    points = "" in meant.topics and not moment.earlier and not any(meant.topics)
+    reading = (*_reading(moment), *(_browsing(moment) if points and moment.browsed is None else ()))
     if reading:
         return reading
-    topics = [topic or _pointed_at(moment) for topic in meant.topics]
+    topics = tuple(topic or _pointed_at(moment) for topic in meant.topics)
     if not any(topics) and not meant.forget_everything:
         return compose.line(meant.language, "unclear_topic")
     if not moment.writes:
-        operations = without_everything(moment.entries) if meant.forget_everything else forgetting(topics, moment.entries)
-        changes = [*operations, *(storing(meant, {}) if meant.statements else ())]
-        calls = _writing(changes, moment)
+        gone = without_everything(moment.entries) if meant.forget_everything else forgetting(topics, moment.entries)
+        calls = _writing([*gone, *storing(meant, {})], moment)
         if calls:
             return calls
     return compose.forgotten(meant.language, moment.writes)
@@ -105,13 +110,14 @@ def _forget(meant: Understanding, moment: Moment) -> Step:
 
 def _pointed_at(moment: Moment) -> str:
     """What "forget that" means: what was said just before."""
-    return next((text for text in reversed(moment.earlier) if understand(text).statements), "")
+    before = reversed(moment.earlier) if moment.earlier else _previews(moment)
+    return next((text for text in before if understand(text).statements), "")
 
 
 def _answer(meant: Understanding, moment: Moment) -> Step:
     question = " ".join(meant.questions)
-    leans = matches("follow_up", question)
-    if not moment.listed and (moment.targets or moment.can_search):
+    leans = matches("follow_up", question) or matches("follow_up", moment.text)
+    if not moment.finished:
         calls = (*_reading(moment), *(_browsing(moment) if leans and not moment.earlier else ()))
         if calls:
             return calls
@@ -125,7 +131,8 @@ def _answer(meant: Understanding, moment: Moment) -> Step:
     messages = messages_of(moment)
     said = best_said(question, messages) or best_said(question, messages, context)
     if said is None:
-        return compose.line(meant.language, "unknown")
+        weak = _single_weak(meant, question, moment.entries)
+        return weak or compose.line(meant.language, "unknown")
     if moment.can_search and said.session and len(moment.searches) <= len(_searching("")):
         return (_search(f"{FORGET_WORDS} {said.text[:300]}"),)
     return compose.said_answer(meant.language, said)
@@ -143,6 +150,12 @@ def _from_entries(
     return compose.entry_answer(meant.language, kept)
 
 
+def _single_weak(meant: Understanding, question: str, entries: Mapping[str, tuple[str, ...]]) -> str:
+    """The one entry that shares something with the question, if no other does."""
+    near = [(target, text) for score, target, text in _rated(question, entries, ()) if score >= WEAK]
+    return compose.entry_answer(meant.language, near) if len(near) == 1 else ""
+
+
 def _rated(
     question: str, entries: Mapping[str, tuple[str, ...]], context: Iterable[Term]
 ) -> list[tuple[float, str, str]]:
@@ -154,10 +167,14 @@ def _question_before(moment: Moment) -> str:
     """What the person said before the message that leans on it."""
     if moment.earlier:
         return moment.earlier[-1]
+    return next((text for text in _previews(moment) if understand(text).questions or understand(text).statements), "")
+
+
+def _previews(moment: Moment) -> list[str]:
+    """How the latest conversations began, newest first."""
     if moment.browsed is None:
-        return ""
-    previews = [str(row.get("preview", "")) for row in moment.browsed.answer.get("sessions", ())]
-    return next((text for text in previews if understand(text).questions or understand(text).statements), "")
+        return []
+    return [str(row.get("preview", "")) for row in moment.browsed.answer.get("sessions", ())]
 
 
 def _reading(moment: Moment) -> tuple[Call, ...]:

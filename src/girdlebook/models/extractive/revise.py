@@ -5,19 +5,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from girdlebook.models.extractive.lexicon import Term
-from girdlebook.models.extractive.relevance import Profile, covers
-from girdlebook.models.extractive.understand import Statement, Understanding, matches, patterns
+from girdlebook.models.extractive.relevance import SOME_TOPIC, Profile, covers, names_nothing_else, topic_share
+from girdlebook.models.extractive.understand import Statement, Understanding, language_of, matches, patterns
 
 _THRESHOLD = {"plainly": 0.3, "maybe": 0.5}
 _CLAUSE = re.compile(r"([，；]|[,;] (?:and )?(?=(?:i|i'm|my|we|our|the)\b)|[,，](?=[\u3400-\u9fff]))", re.I)
 _COPULA = re.compile(
     r"^(?P<key>.{2,60}?)(?:\s(?:is|are|was|runs on|runs at|listens on|is called|lives (?:in|at)|=)\s|'s (?=\S)"
-    r"|是|叫|为|改成|换成|改为|变成)(?P<value>.+)$",
+    r"|是|叫|姓|为|改成|换成|改为|变成)(?P<value>.+)$",
     re.I | re.S,
 )
 _SINGLE = frozenset(
-    "residence employer job age height weight shoe birthday phone email home_address blood employee_number salary "
-    "zodiac working_hours licence_plate parking pronouns".split()
+    {"residence", "employer", "job", "age", "height", "weight", "shoe", "birthday", "phone", "email", "home_address"}
+    | {"blood", "employee_number", "salary", "zodiac", "working_hours", "licence_plate", "parking", "pronouns"}
 )
 """Attributes of which a person has one."""
 
@@ -40,8 +40,8 @@ class Operation:
 def storing(meant: Understanding, entries: Mapping[str, Sequence[str]]) -> Iterator[Operation]:
     """The changes that keep what was stated: each statement replaces what it corrects, or is added."""
     left = {target: list(texts) for target, texts in entries.items()}
-    if meant.bare_value is not None:
-        yield from _with_value(meant, left)
+    if meant.new_value is not None:
+        yield from _with_value(meant.new_value, meant, left)
         return
     for statement in meant.statements:
         yield _kept(statement, meant, left)
@@ -50,11 +50,28 @@ def storing(meant: Understanding, entries: Mapping[str, Sequence[str]]) -> Itera
 def forgetting(topics: Iterable[str], entries: Mapping[str, Sequence[str]]) -> Iterator[Operation]:
     """The changes after which nothing about the topics is left."""
     wanted = tuple(topics)
+    loose = {topic: _nearest(topic, entries) for topic in wanted if not _is_covered(topic, entries)}
+    yield from (
+        Operation(target, "remove", None, entry) for target, entry in dict.fromkeys(filter(None, loose.values()))
+    )
     for target, texts in entries.items():
         for entry in texts:
-            if any(covers(topic, entry) for topic in wanted):
+            if (target, entry) not in loose.values() and any(covers(topic, entry) for topic in wanted):
                 rest = _rest(entry, wanted)
                 yield Operation(target, "replace", rest, entry) if rest else Operation(target, "remove", None, entry)
+
+
+def _is_covered(topic: str, entries: Mapping[str, Sequence[str]]) -> bool:
+    return any(covers(topic, entry) for texts in entries.values() for entry in texts)
+
+
+def _nearest(topic: str, entries: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
+    """The one entry that shares something with a topic that covers none; None where there is no such, or several."""
+    rated = [(topic_share(topic, entry), target, entry) for target, texts in entries.items() for entry in texts]
+    near = [
+        (target, entry) for share, target, entry in rated if share >= SOME_TOPIC and names_nothing_else(topic, entry)
+    ]
+    return near[0] if len(near) == 1 else None
 
 
 def without_everything(entries: Mapping[str, Sequence[str]]) -> Iterator[Operation]:
@@ -112,7 +129,8 @@ def _key_terms(text: str) -> frozenset[str]:
     match = _COPULA.match(text)
     if match is None or re.fullmatch(r"\W*(?:i|we|我|我们|i now|现在)\W*", match["key"], re.I):
         return frozenset()
-    return frozenset(_identity(term) for term in Profile.of(match["key"]).terms if term.role != "value" and "change" not in term.names)
+    found = Profile.of(match["key"]).terms
+    return frozenset(_identity(term) for term in found if term.role != "value" and "change" not in term.names)
 
 
 def _identity(term: Term) -> str:
@@ -120,7 +138,8 @@ def _identity(term: Term) -> str:
 
 
 def _owners(profile: Profile) -> frozenset[str]:
-    return frozenset(min(term.names) for term in profile.with_role("owner"))
+    """Whose the fact is; a profession may be the speaker's own."""
+    return frozenset(min(term.names) for term in profile.with_role("owner") if "job" not in term.about)
 
 
 def _likeness(new: str, old: str) -> float:
@@ -148,7 +167,7 @@ def _shared(term: Term, other: Profile) -> float:
 
 def _without_old_value(text: str, old: str) -> str:
     """The statement without what it says about the value before, so that this is nowhere left."""
-    for pattern in patterns()["old_value"]:
+    for pattern in patterns("old_value", language_of(text)):
         for match in pattern.finditer(text):
             if Profile.of(match["old"]).keys & Profile.of(old).keys:
                 rest = (text[: match.start()] + text[match.end() :]).strip(" ,，.。;")
@@ -180,12 +199,10 @@ def _rest(entry: str, topics: Sequence[str]) -> str:
     return ("，" if re.search("[\u3400-\u9fff]", entry) else ", ").join(rest)
 
 
-def _with_value(meant: Understanding, left: Mapping[str, Sequence[str]]) -> Iterator[Operation]:
+def _with_value(new: str, meant: Understanding, left: Mapping[str, Sequence[str]]) -> Iterator[Operation]:
     """ "It's 9090, not 8080": put the value into the entry that held the old one, else into the newest that fits."""
-    new = str(meant.bare_value)
-    said = " ".join(statement.text for statement in meant.statements)
     for target, entry in reversed([(target, entry) for target, texts in left.items() for entry in texts]):
-        changed = _valued(entry, new, said)
+        changed = _valued(entry, new, meant.old_value)
         if changed and changed != entry:
             yield Operation(target, "replace", changed, entry)
             return
@@ -193,11 +210,11 @@ def _with_value(meant: Understanding, left: Mapping[str, Sequence[str]]) -> Iter
         yield Operation(statement.target, "add", statement.text)
 
 
-def _valued(entry: str, new: str, said: str) -> str | None:
-    for pattern in patterns()["old_value"]:
-        for match in pattern.finditer(said):
-            if match["old"] and match["old"].casefold() in entry.casefold():
-                return re.sub(re.escape(match["old"]), lambda _: new, entry, flags=re.I)
+def _valued(entry: str, new: str, old: str | None) -> str | None:
+    """The entry with the new value, or None where it holds none that could be meant."""
+    if old is not None:
+        changed = re.sub(re.escape(old), lambda _: new, entry, flags=re.I)
+        return changed if changed != entry else None
     if re.search(r"\d", new):
         return re.sub(r"\d[\d.,:-]*", lambda _: new, entry, count=1) if re.search(r"\d", entry) else None
     match = _COPULA.match(entry)

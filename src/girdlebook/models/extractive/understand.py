@@ -14,15 +14,29 @@ Language = Literal["en", "zh"]
 TargetName = Literal["memory", "user"]
 Act = Literal["state", "ask", "forget", "forget_everything", "overview", "help", "pass"]
 
-_SENTENCE_END = re.compile(r"(?<=[。！？；!?\n])\s*|(?<=\.)(?<!\b[A-Z]\.)(?<!\b[MD]r\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bSt\.)\s+")
+_SENTENCE_END = re.compile(
+    r"(?<=[。！？；!?\n])\s*|(?<=\.)(?<!\b[A-Z]\.)(?<!\b[MD]r\.)(?<!\bMs\.)(?<!\bMrs\.)(?<!\bSt\.)\s+"
+)
+_POINTING = re.compile(
+    r"(?:that|this|it|them|those|these|one|just|i|you|\s|你|您|这|那|它|事|条|些|个|件|我|的)*", re.I
+)
+_TOPICS = re.compile(r"\s*[,;，；、]\s*(?:and )?|\s+and (?=my |our |the |who |what |where )|和(?=我)", re.I)
+READ_CHARACTERS = 4_000
+"""What is read of a message: nobody states more about themselves at once, and pasted logs are no statements."""
+
 _FEW = 2
 """A sentence of fewer telling words is no fact by itself."""
 
 _HAN = re.compile("[\u3400-\u9fff]")
 _CLAUSE = {
-    "en": re.compile(r"[,;]? and (?=(?:i|i'm|my|we|our|the \w+ (?:is|are|runs))\b)|[,;] (?=(?:i|i'm|my|we|our)\b)", re.I),
+    "en": re.compile(
+        r"[,;]? and (?=(?:i|i'm|my|we|our|the \w+ (?:is|are|runs))\b)|[,;] (?=(?:i|i'm|my|we|our)\b)", re.I
+    ),
     "zh": re.compile(r"[，,；;](?=我|另外|还有我)"),
 }
+_TOLD = re.compile(
+    "remember|note|mind|save|store|memor|forget|you to|can you|could you|would you|will you|记|忘|存", re.I
+)
 _SUBORDINATE = re.compile(
     r"(?:when|if|because|since|after|before|as|while|although|for|whenever|where|unless|until)\b"
     r"|如果|当|因为|虽然|只要|每次|跟我|给我|由于|要是|除了",
@@ -55,7 +69,8 @@ class Understanding:
     help: bool = False
     corrects: Literal["no", "maybe", "plainly"] = "no"
     another: bool = False
-    bare_value: str | None = None
+    new_value: str | None = None
+    old_value: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +86,26 @@ class Sentence:
 @lru_cache(maxsize=512)
 def understand(text: str) -> Understanding:
     """Understand a message."""
+    text = text[:READ_CHARACTERS]
     language = language_of(text)
     found = tuple(sentences(text))
     pick = {act: tuple(s.text for s in found if s.act == act) for act in ("ask", "forget")}
     statements = tuple(_statements(found, language))
     maybe = matches("correction", text)
-    plainly = any(sentence.corrects for sentence in found)
+    new, old = _bare_values(found)
+    plainly = old is not None or any(sentence.corrects for sentence in found)
     return Understanding(
         language=language,
         statements=statements,
         questions=pick["ask"],
-        topics=pick["forget"],
+        topics=tuple(part for topic in pick["forget"] for part in _TOPICS.split(topic)),
         forget_everything=any(s.act == "forget_everything" for s in found),
         overview=any(s.act == "overview" for s in found),
         help=any(s.act == "help" for s in found),
         corrects="plainly" if plainly else "maybe" if maybe else "no",
         another=matches("another", text),
-        bare_value=_bare_value(found) if plainly else None,
+        new_value=new if plainly else None,
+        old_value=old,
     )
 
 
@@ -99,7 +117,7 @@ def language_of(text: str) -> Language:
 
 def sentences(text: str) -> Iterator[Sentence]:
     """The sentences of a text, each with what it does."""
-    for piece in _SENTENCE_END.split(text.replace("’", "'")):
+    for piece in _SENTENCE_END.split(text[:READ_CHARACTERS].replace("’", "'")):
         if piece.strip():
             yield _sentence(piece.strip())
 
@@ -115,14 +133,19 @@ def told_text(text: str) -> str:
 
 def matches(frame: str, text: str) -> bool:
     """Whether one of the frames of that name fits."""
-    return any(pattern.search(text) for pattern in patterns()[frame])
+    return any(pattern.search(text) for pattern in patterns(frame, language_of(text)))
+
+
+@lru_cache(maxsize=64)
+def patterns(frame: str, language: Language) -> tuple[re.Pattern[str], ...]:
+    """The frames of that name; Chinese ones only for texts with Chinese in them, as compiling takes its time."""
+    return tuple(re.compile(line, re.I) for line in _frames()[frame] if language == "zh" or not _HAN.search(line))
 
 
 @lru_cache(maxsize=1)
-def patterns() -> dict[str, tuple[re.Pattern[str], ...]]:
+def _frames() -> dict[str, list[str]]:
     """The frames of patterns.toml, read once."""
-    data = tomllib.loads(resources.files(__package__).joinpath("patterns.toml").read_text(encoding="utf-8"))
-    return {name: tuple(re.compile(line, re.I) for line in lines) for name, lines in data.items()}
+    return tomllib.loads(resources.files(__package__).joinpath("patterns.toml").read_text(encoding="utf-8"))
 
 
 def _sentence(raw: str) -> Sentence:
@@ -138,13 +161,27 @@ def _sentence(raw: str) -> Sentence:
     if matches("help", text):
         return Sentence("help", text)
     chat = matches("chat", text)
-    if not chat and not told and matches("question", text) and not matches("not_question", text):
+    if not chat and _is_question(text, told):
         return Sentence("ask", text)
     plain, corrects = _without_noise(text)
     if not plain:
         return Sentence("pass", "", corrects=corrects)
-    keep = told or corrects or (not chat and _is_durable(plain))
-    return Sentence("state" if keep and not (chat and not told) else "pass", plain, told, corrects)
+    if told or (not chat and (corrects or _is_durable(plain))):
+        return Sentence("state", plain, told, corrects)
+    lasting = "" if chat else _lasting_part(plain)
+    return Sentence("state" if lasting else "pass", lasting or plain, told, corrects)
+
+
+def _is_question(text: str, told: bool) -> bool:
+    if told and not matches("asks", text):
+        return False
+    return matches("question", text) and not matches("not_question", text)
+
+
+def _lasting_part(text: str) -> str:
+    """The clauses of a passing sentence from the first that lasts ("It was my birthday, I'm 35 now")."""
+    starts = (match.end() for pattern in _CLAUSE.values() for match in pattern.finditer(text))
+    return next((text[start:] for start in starts if _is_durable(text[start:])), "")
 
 
 def _is_durable(text: str) -> bool:
@@ -166,10 +203,10 @@ def _without_openers(text: str) -> tuple[str, bool]:
     told = False
     while True:
         rest = text
-        for number, pattern in enumerate(patterns()["openers"]):
+        for pattern in patterns("openers", language_of(text)):
             match = pattern.match(rest)
             if match and match.end() and match.end() < len(rest):
-                told = told or re.search(r"remember|note|mind|save|store|memor|forget|记|忘|存", match[0], re.I) is not None
+                told = told or re.search(_TOLD, match[0]) is not None
                 rest = rest[match.end() :]
         if rest == text:
             return text.strip(), told
@@ -181,14 +218,14 @@ def _without_noise(text: str) -> tuple[str, bool]:
     plain = text
     while True:
         rest = plain
-        for pattern in patterns()["correction_noise"]:
+        for pattern in patterns("correction_noise", language_of(text)):
             rest = pattern.sub("", rest, count=1).strip()
-        for pattern in patterns()["closers"]:
+        for pattern in patterns("closers", language_of(text)):
             rest = pattern.sub("", rest, count=1).strip()
         if rest == plain:
             break
         plain = rest
-    return _tidied(plain), any(pattern.match(text) for pattern in patterns()["correction_noise"])
+    return _tidied(plain), any(pattern.match(text) for pattern in patterns("correction_noise", language_of(text)))
 
 
 def _tidied(text: str) -> str:
@@ -200,15 +237,19 @@ def _topic(text: str) -> str | None:
     """What shall be forgotten, or None where the sentence asks for nothing like that."""
     if matches("not_forget", text):
         return None
-    found = [match["topic"].strip(" ,.!，。！") for pattern in patterns()["forget"] if (match := pattern.search(text))]
+    found = [
+        match["topic"].strip(" ,.!，。！")
+        for pattern in patterns("forget", language_of(text))
+        if (match := pattern.search(text))
+    ]
     return next((topic for topic in found if _bare_topic(topic)), found[0] if found else None)
 
 
 def _bare_topic(topic: str) -> str:
-    for pattern in patterns()["forget_noise"]:
+    for pattern in patterns("forget_noise", language_of(topic)):
         topic = pattern.sub(" ", topic)
     topic = _tidied(" ".join(topic.split()))
-    return "" if re.fullmatch(r"(?:that|this|it|them|those|these|one|just|i|\s|这|那|它|个|件|我|的)*", topic, re.I) else topic
+    return "" if _POINTING.fullmatch(topic) else topic
 
 
 def _statements(found: Iterable[Sentence], language: Language) -> Iterator[Statement]:
@@ -242,10 +283,12 @@ def target_of(text: str) -> TargetName:
     return "user" if re.match(r"(?:i|i'm|my|please|call|don't)\b|我(?!们)", text, re.I) else "memory"
 
 
-def _bare_value(found: Iterable[Sentence]) -> str | None:
+def _bare_values(found: Iterable[Sentence]) -> tuple[str | None, str | None]:
+    """The new and the old value of "it's 9090, not 8080"; None for what is not said."""
     for sentence in found:
-        for pattern in patterns()["bare_value"]:
-            match = pattern.match(sentence.text)
+        for pattern in patterns("bare_value", language_of(sentence.text)):
+            match = pattern.match(sentence.text) if sentence.act in ("state", "pass") else None
             if match:
-                return match["new"].strip()
-    return None
+                old = match.groupdict().get("old")
+                return match["new"].strip(), old and old.strip()
+    return None, None

@@ -1,0 +1,61 @@
+"""What becomes of entries when facts change."""
+
+from girdlebook.models.extractive.revise import Operation, forgetting, storing
+from girdlebook.models.extractive.understand import understand
+
+
+def stored(said: str, *entries: str) -> list[Operation]:
+    return list(storing(understand(said), {"user": entries, "memory": ()}))
+
+
+def test_a_new_value_replaces_the_entry_about_the_same_thing() -> None:
+    assert stored("My phone number is 555-0199.", "My phone number is 555-0142", "I live in Ghent") == [
+        Operation("user", "replace", "My phone number is 555-0199", "My phone number is 555-0142")
+    ]
+
+
+def test_a_correction_replaces_and_leaves_no_old_value() -> None:
+    [change] = stored("Correction: our database is CockroachDB now, not MySQL.", "Our database is MySQL")
+    assert change.action == "replace"
+    assert "MySQL" not in str(change.content)
+
+
+def test_a_bare_value_is_put_into_the_entry() -> None:
+    [change] = stored("it's not Kepler, it's Tycho", "I live in Ghent", "The demo is in room Kepler")
+    assert change == Operation("user", "replace", "The demo is in room Tycho", "The demo is in room Kepler")
+
+
+def test_another_one_of_its_kind_is_added() -> None:
+    [second] = stored("My other sister is called Lea.", "My sister is called Noor")
+    [server] = stored("The production server is prd-01.", "The staging server is stg-04")
+    assert (second.action, server.action) == ("add", "add")
+
+
+def test_another_relative_is_not_replaced() -> None:
+    [change] = stored("我姐姐在天津工作。", "我妹妹在上海工作")
+    assert change.action == "add"
+
+
+def test_a_correction_changes_one_clause_of_a_compound_entry() -> None:
+    [change] = stored("更正，我今年七岁。", "我叫孙浩，我今年六岁，养了一只柴犬")
+    assert change.content == "我叫孙浩，我今年七岁，养了一只柴犬"
+
+
+def test_forgetting_removes_only_what_is_about_the_topic() -> None:
+    entries = {"user": ("My sister is called Noor", "I'm allergic to penicillin"), "memory": ()}
+    assert list(forgetting(["my sister"], entries)) == [Operation("user", "remove", None, "My sister is called Noor")]
+
+
+def test_forgetting_keeps_the_other_clauses() -> None:
+    [change] = forgetting(["我的职业"], {"user": ("我叫周敏，在厦门当小学老师，养了一只柴犬",)})
+    assert change.content == "我叫周敏，养了一只柴犬"
+
+
+def test_forgetting_an_attribute_nobody_told_removes_nothing() -> None:
+    assert list(forgetting(["my sister's birthday"], {"user": ("My sister is called Noor",)})) == []
+
+
+def test_forgetting_takes_the_one_entry_that_comes_near() -> None:
+    entries = {"user": ("I go to the Hillside climbing hall on Tuesdays", "I live in Ghent"), "memory": ()}
+    [change] = forgetting(["that Hillside nonsense"], entries)
+    assert change.old_text == "I go to the Hillside climbing hall on Tuesdays"
