@@ -99,7 +99,9 @@ def relevance(question: str, text: str, context: Iterable[Term] = ()) -> float:
 
 
 def covers(topic: str, text: str) -> bool:
-    """Whether a text is about a topic: it holds most of what the topic names."""
+    """Whether a text is about a topic: it holds the very words, or most of what the topic names."""
+    if _stands_in(topic, text):
+        return True
     return topic_share(topic, text) >= TOPIC_SHARE
 
 
@@ -120,6 +122,13 @@ def topic_share(topic: str, text: str) -> float:
         return 0.0
     met = sum(term.weight * held.meets(term) for term in parts)
     return met / sum(term.weight for term in parts)
+
+
+def _stands_in(topic: str, text: str) -> bool:
+    """Whether the topic stands in the text as it is: a name that no dictionary cuts rightly is found this way."""
+    bare = topic.strip().casefold()
+    bounds = (r"(?<!\w)", r"(?!\w)") if bare.isascii() else ("", "")
+    return len(bare) > 1 and re.search(bounds[0] + re.escape(bare) + bounds[1], text.casefold()) is not None
 
 
 def _distinct(found: Iterable[Term]) -> list[Term]:
