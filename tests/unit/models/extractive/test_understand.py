@@ -90,3 +90,9 @@ def test_understands_any_text(text: str) -> None:
     meant = understand(text)
     assert meant.language in ("en", "zh")
     assert all(statement.text.strip() for statement in meant.statements)
+
+
+def test_a_bar_is_no_particle() -> None:
+    assert [statement.text for statement in understand("我不喝酒，别给我推荐酒吧。").statements] == [
+        "我不喝酒，别给我推荐酒吧"
+    ]
