@@ -4,7 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from girdlebook.models.extractive.lexicon import Term
-from girdlebook.models.extractive.relevance import ENOUGH, SOME_TOPIC, covers, relevance, topic_share
+from girdlebook.models.extractive.relevance import (
+    ENOUGH,
+    SOME_CHARACTERS,
+    SOME_TOPIC,
+    character_share,
+    covers,
+    relevance,
+    topic_share,
+)
 from girdlebook.models.extractive.transcript import Finished, Moment
 from girdlebook.models.extractive.understand import told_text, understand
 
@@ -63,6 +71,8 @@ def _forgotten(said: Said, question: str, messages: Sequence[Said]) -> bool:
 
 def _touches(topic: str, text: str, question: str) -> bool:
     """Whether a forgotten topic has to do with a message; here rather too much is held back than too little."""
+    if character_share(topic, text) >= SOME_CHARACTERS:
+        return True
     return topic_share(topic, text) >= SOME_TOPIC or covers(topic, question)
 
 

@@ -13,6 +13,9 @@ ENOUGH = 0.5
 SOME_TOPIC = 0.35
 """Share of a topic that will do where it is the best there is."""
 
+SOME_CHARACTERS = 0.6
+"""Share of a Chinese topic's characters that will do where no word is shared: 离婚的事 means 离过婚."""
+
 WEAK = 0.33
 """Share that will do where only one stored text has it."""
 
@@ -28,6 +31,7 @@ _WORDS_MET = 0.5
 
 _ASKING = re.compile("什么|哪些|哪个|谁|吗|呢|[?？]")
 _SELF = re.compile(r"\b(?:i|i'm|my|me|am i|mine|we|our)\b|我", re.IGNORECASE)
+_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff]")
 _PERSON = "person"
 
 
@@ -122,6 +126,12 @@ def topic_share(topic: str, text: str) -> float:
         return 0.0
     met = sum(term.weight * held.meets(term) for term in parts)
     return met / sum(term.weight for term in parts)
+
+
+def character_share(topic: str, text: str) -> float:
+    """The share of a topic's Chinese characters that a text holds, from 0 to 1; little words do not count."""
+    characters = {each for each in topic if _HAN.match(each) and each not in lexicon().stop_words}
+    return sum(each in text for each in characters) / len(characters) if len(characters) > 1 else 0.0
 
 
 def _stands_in(topic: str, text: str) -> bool:

@@ -17,7 +17,7 @@ from girdlebook.models.extractive.transcript import Moment
 from girdlebook.models.extractive.understand import Understanding, matches, understand
 
 FORGET_WORDS = (
-    "forget delete remove erase wipe purge discard "
+    "forget unlearn delete remove erase wipe purge discard drop scrub clear "
     "忘掉 忘了 忘记 删除 删掉 删了 清除 清掉 清空 抹掉 抹去 移除 擦掉 不要保存 别保存 别再记 不要记 不用记"
 )
 """Words that requests to forget hold; they are looked for before an earlier conversation is quoted."""

@@ -5,14 +5,26 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from girdlebook.models.extractive.lexicon import Term
-from girdlebook.models.extractive.relevance import SOME_TOPIC, Profile, covers, names_nothing_else, topic_share
+from girdlebook.models.extractive.relevance import (
+    SOME_CHARACTERS,
+    SOME_TOPIC,
+    Profile,
+    character_share,
+    covers,
+    names_nothing_else,
+    topic_share,
+)
 from girdlebook.models.extractive.understand import Statement, Understanding, language_of, matches, patterns
 
 _THRESHOLD = {"plainly": 0.3, "maybe": 0.5}
 _CLAUSE = re.compile(r"([，；]|[,;] (?:and )?(?=(?:i|i'm|my|we|our|the)\b)|[,，](?=[\u3400-\u9fff]))", re.I)
 _COPULA = re.compile(
-    r"^(?P<key>.{2,60}?)(?:\s(?:is|are|was|runs on|runs at|listens on|is called|lives (?:in|at)|=)\s|'s (?=\S)"
-    r"|是|叫|姓|为|改成|换成|改为|变成)(?P<value>.+)$",
+    r"^(?P<key>.{2,60}?)(?:上周|上个月|昨天|今天|今年|刚刚|最近|已经)*(?:"
+    r"\s(?:(?:got|was|were|has been|have been|is now|are now) )?"
+    r"(?:moved|changed|switched|renamed|migrated|rescheduled|upgraded) (?:to|on|for)\s"
+    r"|\s(?:is|are|was|runs on|runs at|listens on|is called|lives (?:in|at)|=)\s|'s (?=\S)"
+    r"|改成|换成|改为|变成|[迁移搬转挪]到|迁移到|升到|升(?=[一二三四五六七八九初高大])"
+    r"|放在|存在|托管在|上(?=[小初高大一二三四五六七八九])|是|叫|姓|为)(?P<value>.+)$",
     re.I | re.S,
 )
 _SINGLE = frozenset(
@@ -71,6 +83,9 @@ def _nearest(topic: str, entries: Mapping[str, Sequence[str]]) -> tuple[str, str
     near = [
         (target, entry) for share, target, entry in rated if share >= SOME_TOPIC and names_nothing_else(topic, entry)
     ]
+    if not near:
+        rated = [(character_share(topic, entry), target, entry) for _, target, entry in rated]
+        near = [(target, entry) for share, target, entry in rated if share >= SOME_CHARACTERS]
     return near[0] if len(near) == 1 else None
 
 
@@ -94,7 +109,8 @@ def _kept(statement: Statement, meant: Understanding, left: dict[str, list[str]]
 def _corrected(text: str, meant: Understanding, left: Mapping[str, Sequence[str]]) -> tuple[str, str] | None:
     """The target and entry that a statement corrects, if any."""
     candidates = [(target, entry) for target, texts in left.items() for entry in texts if entry != text]
-    same = [(target, entry) for target, entry in candidates if _share_a_fact(text, entry)]
+    changes = meant.corrects != "no"
+    same = [(target, entry) for target, entry in candidates if _share_a_fact(text, entry, changes)]
     if same and not (meant.another and meant.corrects != "plainly"):
         return same[-1]
     if meant.corrects == "no" or meant.another:
@@ -104,20 +120,46 @@ def _corrected(text: str, meant: Understanding, left: Mapping[str, Sequence[str]
     return candidates[number] if best >= _THRESHOLD[meant.corrects] else None
 
 
-def _share_a_fact(new: str, old: str) -> bool:
-    return any(_same_fact(one, other) for one in _parts(new) for other in _parts(old))
+def _share_a_fact(new: str, old: str, changes: bool) -> bool:
+    return any(_same_fact(one, other, changes) for one in _parts(new) for other in _parts(old))
 
 
-def _same_fact(new: str, old: str) -> bool:
-    """Whether both tell the value of one thing: the same subject before "is", or the same single attribute."""
+def _same_fact(new: str, old: str, changes: bool) -> bool:
+    """Whether both tell the value of one thing: the same subject before "is", or the same single attribute.
+
+    `changes` says that the new text sounds like a correction; without that, "My sister is 34" leaves "My sister is a
+    nurse" alone: the same subject is enough only where it names an attribute or both values are of one kind.
+    """
     one, other = Profile.of(new), Profile.of(old)
     if _owners(one) != _owners(other):
         return False
     keys = [_key_terms(new), _key_terms(old)]
     if all(keys):
-        return keys[0] == keys[1] and not re.match(r".*?\bare\b", new)
+        return keys[0] == keys[1] and not re.match(r".*?\bare\b", new) and _same_kind(new, old, changes)
     single = _single(one)
     return bool(single) and single == _single(other) and not any(keys)
+
+
+def _same_kind(new: str, old: str, changes: bool) -> bool:
+    """Whether the values after two equal subjects may stand for each other."""
+    kinds, before = _value_kinds(new), _value_kinds(old)
+    if _names_attribute(new) or (kinds & before):
+        return True
+    return changes and not (kinds and before)
+
+
+def _names_attribute(text: str) -> bool:
+    match = _COPULA.match(text)
+    return match is not None and bool(Profile.of(match["key"]).with_role("attribute"))
+
+
+def _value_kinds(text: str) -> frozenset[str]:
+    """What a value is, by its words, else by its form."""
+    match = _COPULA.match(text)
+    value = Profile.of(match["value"]).terms if match else ()
+    worded = frozenset(concept for term in value if term.role != "value" for concept in term.about)
+    formed = frozenset(concept for term in Profile.of(text).with_role("value") for concept in term.about)
+    return worded or formed - {"number", "person"}
 
 
 def _single(profile: Profile) -> frozenset[str]:
@@ -179,7 +221,7 @@ def _without_old_value(text: str, old: str) -> str:
 def _merged(old: str, new: str) -> str:
     """The new text; clauses of the old entry about other things stay."""
     parts = _parts(old)
-    about = [number for number, part in enumerate(parts) if _same_fact(new, part)]
+    about = [number for number, part in enumerate(parts) if _same_fact(new, part, changes=True)]
     if len(parts) < 2 or len(about) != 1:
         return new
     joint = "，" if re.search("[\u3400-\u9fff]", old) else ", "

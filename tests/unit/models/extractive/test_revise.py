@@ -59,3 +59,20 @@ def test_forgetting_takes_the_one_entry_that_comes_near() -> None:
     entries = {"user": ("I go to the Hillside climbing hall on Tuesdays", "I live in Ghent"), "memory": ()}
     [change] = forgetting(["that Hillside nonsense"], entries)
     assert change.old_text == "I go to the Hillside climbing hall on Tuesdays"
+
+
+def test_two_facts_of_one_subject_are_both_kept() -> None:
+    [age] = stored("My sister is 34.", "My sister is a nurse")
+    [trade] = stored("我女儿是医生。", "我女儿叫小美")
+    assert (age.action, trade.action) == ("add", "add")
+
+
+def test_a_moved_thing_replaces_where_it_was() -> None:
+    [backup] = stored("备份迁到阿里云了。", "备份放在腾讯云")
+    [meeting] = stored("Our retro got moved to Thursday.", "Our retro is on Monday")
+    assert (backup.action, meeting.action) == ("replace", "replace")
+
+
+def test_forgetting_finds_an_entry_that_shares_only_characters() -> None:
+    [change] = forgetting(["离婚的事"], {"user": ("我离过婚", "我住在厦门")})
+    assert change.old_text == "我离过婚"

@@ -35,7 +35,7 @@ def test_keeps_nothing_of_small_talk_and_happenings(said: str) -> None:
 @pytest.mark.parametrize(
     "said",
     ["Where do I live?", "what's my name again", "and why was that?", "我的血型是什么？", "测试服务器的地址是多少",
-     "can you remember what my name is?"],
+     "can you remember what my name is?", "我的狗叫啥", "这个咋弄"],
 )  # fmt: skip
 def test_tells_questions(said: str) -> None:
     meant = understand(said)
