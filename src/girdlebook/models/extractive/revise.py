@@ -17,7 +17,7 @@ from girdlebook.models.extractive.relevance import (
 from girdlebook.models.extractive.understand import Statement, Understanding, language_of, matches, patterns
 
 _THRESHOLD = {"plainly": 0.3, "maybe": 0.5}
-_CLAUSE = re.compile(r"([，；]|[,;] (?:and )?(?=(?:i|i'm|my|we|our|the)\b)|[,，](?=[\u3400-\u9fff]))", re.I)
+_CLAUSE = re.compile(r"([，；]|[,;] (?:and |so |but )?(?=(?:i|i'm|my|we|our|the)\b)|[,，](?=[\u3400-\u9fff]))", re.I)
 _COPULA = re.compile(
     r"^(?P<key>.{2,60}?)(?:上周|上个月|昨天|今天|今年|刚刚|最近|已经)*(?:"
     r"\s(?:(?:got|was|were|has been|have been|is now|are now) )?"
@@ -159,7 +159,7 @@ def _value_kinds(text: str) -> frozenset[str]:
     value = Profile.of(match["value"]).terms if match else ()
     worded = frozenset(concept for term in value if term.role != "value" for concept in term.about)
     formed = frozenset(concept for term in Profile.of(text).with_role("value") for concept in term.about)
-    return worded or formed - {"number", "person"}
+    return (worded or formed) - {"number", "person", "change"}
 
 
 def _single(profile: Profile) -> frozenset[str]:
@@ -241,7 +241,7 @@ def _rest(entry: str, topics: Sequence[str]) -> str:
     return ("，" if re.search("[\u3400-\u9fff]", entry) else ", ").join(rest)
 
 
-def _with_value(new: str, meant: Understanding, left: Mapping[str, Sequence[str]]) -> Iterator[Operation]:
+def _with_value(new: str, meant: Understanding, left: dict[str, list[str]]) -> Iterator[Operation]:
     """ "It's 9090, not 8080": put the value into the entry that held the old one, else into the newest that fits."""
     for target, entry in reversed([(target, entry) for target, texts in left.items() for entry in texts]):
         changed = _valued(entry, new, meant.old_value)
@@ -249,13 +249,14 @@ def _with_value(new: str, meant: Understanding, left: Mapping[str, Sequence[str]
             yield Operation(target, "replace", changed, entry)
             return
     for statement in meant.statements:
-        yield Operation(statement.target, "add", statement.text)
+        yield _kept(statement, meant, left)
 
 
 def _valued(entry: str, new: str, old: str | None) -> str | None:
     """The entry with the new value, or None where it holds none that could be meant."""
     if old is not None:
-        changed = re.sub(re.escape(old), lambda _: new, entry, flags=re.I)
+        whole = rf"(?<![A-Za-z0-9]){re.escape(old)}(?![A-Za-z0-9])"
+        changed = re.sub(whole, lambda _: new, entry, flags=re.I)
         return changed if changed != entry else None
     if re.search(r"\d", new):
         return re.sub(r"\d[\d.,:-]*", lambda _: new, entry, count=1) if re.search(r"\d", entry) else None

@@ -30,7 +30,7 @@ _FEW = 2
 _HAN = re.compile("[\u3400-\u9fff]")
 _CLAUSE = {
     "en": re.compile(
-        r"[,;]? and (?=(?:i|i'm|my|we|our|the \w+ (?:is|are|runs))\b)|[,;] (?=(?:i|i'm|my|we|our)\b)", re.I
+        r"[,;]? (?:and|so|but) (?=(?:i|i'm|my|we|our|the \w+ (?:is|are|runs))\b)|[,;] (?=(?:i|i'm|my|we|our)\b)", re.I
     ),
     "zh": re.compile(r"[，,；;](?=我|另外|还有我)"),
 }
@@ -150,6 +150,9 @@ def _frames() -> dict[str, list[str]]:
 
 def _sentence(raw: str) -> Sentence:
     text, told = _without_openers(raw)
+    renewed = _renewed(text)
+    if renewed:
+        return Sentence("state", renewed, told, corrects=True)
     topic = _topic(text)
     if topic is None:
         topic = _topic(_without_noise(text)[0])
@@ -170,6 +173,17 @@ def _sentence(raw: str) -> Sentence:
         return Sentence("state", plain, told, corrects)
     lasting = "" if chat else _lasting_part(plain)
     return Sentence("state" if lasting else "pass", lasting or plain, told, corrects)
+
+
+def _renewed(text: str) -> str | None:
+    """ "They moved the standup, it's at ten now" as "The standup is at ten"; None for any other sentence."""
+    for pattern in patterns("renewed", language_of(text)):
+        match = pattern.match(text)
+        if match and language_of(text) == "zh":
+            return f"我的{match['subject']}是{match['value']}"
+        if match:
+            return f"The {match['subject']} is {match['value']}"
+    return None
 
 
 def _is_question(text: str, told: bool) -> bool:
