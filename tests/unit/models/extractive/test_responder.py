@@ -30,6 +30,10 @@ def test_stores_and_quotes_with_the_file(tmp_path: Path) -> None:
     assert say(tmp_path, "I live in Lisbon.", "Where do I live?") == '"I live in Lisbon" (USER.md)'
 
 
+def test_a_name_asked_for_in_everyday_words_is_found(tmp_path: Path) -> None:
+    assert "豆包" in say(tmp_path, "我养了一条金毛叫豆包", "我的狗叫啥")
+
+
 def test_quotes_earlier_conversations_with_date_and_session(tmp_path: Path) -> None:
     reply = say(tmp_path, "Yesterday at the book club we picked Dune.", "Which book did the club pick?")
     assert "Dune" in reply

@@ -1,5 +1,7 @@
 """What becomes of entries when facts change."""
 
+import pytest
+
 from girdlebook.models.extractive.revise import Operation, forgetting, storing
 from girdlebook.models.extractive.understand import understand
 
@@ -76,3 +78,27 @@ def test_a_moved_thing_replaces_where_it_was() -> None:
 def test_forgetting_finds_an_entry_that_shares_only_characters() -> None:
     [change] = forgetting(["离婚的事"], {"user": ("我离过婚", "我住在厦门")})
     assert change.old_text == "我离过婚"
+
+
+@pytest.mark.parametrize(
+    ("entry", "said", "kept", "gone"),
+    [
+        ("Our API gateway is Kong", "We replaced Kong with Envoy.", "Envoy", "Kong"),
+        ("We deploy with Ansible", "we switched from Ansible to Salt", "Salt", "Ansible"),
+        ("The standup is at 9:45", "They moved the standup, it's at 10:15 now.", "10:15", "9:45"),
+        ("My flat is on the fifth floor", "We moved, the flat's on the second floor now.", "second", "fifth"),
+        ("我的导师是郑老师", "我换导师了，现在是吴老师。", "吴老师", "郑老师"),
+        ("我们的代码放在 GitLab 上", "我们已经从 GitLab 迁到 Gitea 了", "Gitea", "GitLab"),
+    ],
+)
+def test_a_change_told_in_passing_replaces_what_was_there(entry: str, said: str, kept: str, gone: str) -> None:
+    [change] = stored(said, "I'm allergic to penicillin", entry, "我对花生过敏")
+    assert change.action == "replace"
+    assert change.old_text == entry
+    assert kept in str(change.content)
+    assert gone not in str(change.content)
+
+
+def test_a_value_is_replaced_as_a_whole_word_only() -> None:
+    [change] = stored("it's not Ada, it's Eve", "Ada's room is in building Adamant, ask for Ada")
+    assert change.content == "Eve's room is in building Adamant, ask for Eve"

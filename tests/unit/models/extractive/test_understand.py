@@ -16,6 +16,9 @@ from girdlebook.models.extractive.understand import told_text, understand
         ("Our CI runs on Buildkite.", "Our CI runs on Buildkite"),
         ("我对青霉素过敏。", "我对青霉素过敏"),
         ("Could you please address me as Dr. Holm?", "address me as Dr. Holm?"),
+        ("No emojis in my documents.", "No emojis in my documents"),
+        ("No, I live in Ghent.", "I live in Ghent"),
+        ("I'd rather read summaries of 100 words.", "I'd rather read summaries of 100 words"),
     ],
 )
 def test_states_a_fact_near_its_own_words(said: str, kept: str) -> None:
