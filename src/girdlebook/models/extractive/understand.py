@@ -183,6 +183,11 @@ def _renewed(text: str) -> str | None:
             return f"我的{match['subject']}是{match['value']}"
         if match:
             return f"The {match['subject']} is {match['value']}"
+    for pattern in patterns("rejoined", language_of(text)):
+        match = pattern.match(text)
+        if match:
+            employer = match["employer"]
+            return f"我在{employer}上班" if language_of(text) == "zh" else f"I work at {employer}"
     return None
 
 
