@@ -18,7 +18,10 @@
     │   ├── StoreFull                 no space left; what was stored before is intact
     │   ├── StoreCorrupt              the file is damaged or not a database
     │   ├── StoreForked               a connection was carried over a fork
-    │   └── SessionNotFound           no session has this id
+    │   ├── SessionNotFound           no session has this id
+    │   └── AmbiguousSession          several sessions begin with this
+    ├── TitleError                a title is too long or taken
+    ├── TransferError             an export, import, backup or restore was refused
     ├── ScopeError                a store bound to one user was asked about another
     ├── TurnError                 the five verbs were called in an impossible order
     ├── ToolError                 a tool refuses; its text goes to the model
@@ -141,6 +144,18 @@ class SessionNotFound(StoreError):
 
     def __init__(self, session_id: str) -> None:
         super().__init__(f"no session {session_id!r}; `girdle search` without words lists the latest ones")
+
+
+class AmbiguousSession(StoreError):
+    """Several sessions begin with what was given."""
+
+
+class TitleError(GirdleError):
+    """A title is too long, or another session has it."""
+
+
+class TransferError(GirdleError):
+    """An export, import, backup or restore was refused; nothing was changed."""
 
 
 class ScopeError(GirdleError):

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from girdlebook.database import Database, has_wal_reset_fault
+from girdlebook.database import Database, Schema, has_wal_reset_fault
 from girdlebook.errors import StoreBusy, StoreError, StoreForked, StoreFull
 
 STEPS = ("CREATE TABLE t(x TEXT);",)
@@ -14,7 +14,7 @@ STEPS = ("CREATE TABLE t(x TEXT);",)
 
 @pytest.fixture
 def database(tmp_path):
-    opened = Database(tmp_path / "state.db", steps=STEPS, functions={})
+    opened = Database(tmp_path / "state.db", Schema(STEPS))
     yield opened
     opened.close()
 
@@ -66,7 +66,7 @@ def test_on_a_faulty_version_sqlite_makes_no_checkpoint_itself(database):
 
 
 def test_L2_29_the_log_shrinks_at_close(tmp_path):
-    database = Database(tmp_path / "state.db", steps=STEPS, functions={})
+    database = Database(tmp_path / "state.db", Schema(STEPS))
     for _ in range(50):
         with database.write() as connection:
             connection.execute("INSERT INTO t VALUES (?)", ["x" * 1000])
@@ -123,7 +123,7 @@ def test_threads_take_turns(database):
 
 
 def test_a_writer_that_never_ends_is_reported(tmp_path):
-    database = Database(tmp_path / "state.db", steps=STEPS, functions={}, patience=0.3)
+    database = Database(tmp_path / "state.db", Schema(STEPS), patience=0.3)
     other = sqlite3.connect(tmp_path / "state.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreBusy, match="locked"), database.write():
@@ -135,7 +135,7 @@ def test_a_writer_that_never_ends_is_reported(tmp_path):
 
 def test_a_step_that_fails_leaves_the_old_schema(tmp_path):
     with pytest.raises(StoreError):
-        Database(tmp_path / "state.db", steps=(*STEPS, "CREATE TABLE u(x); CREATE TABLE t(x);"), functions={})
+        Database(tmp_path / "state.db", Schema((*STEPS, "CREATE TABLE u(x); CREATE TABLE t(x);")))
     raw = sqlite3.connect(tmp_path / "state.db")
     assert raw.execute("PRAGMA user_version").fetchone() == (1,)
     assert raw.execute("SELECT name FROM sqlite_master").fetchall() == [("t",)]

@@ -3,39 +3,31 @@
 import hashlib
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import closing
-from importlib import resources
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from girdlebook.database import Database
-from girdlebook.errors import ScopeError, SessionNotFound, StoreCorrupt, StoreError
+from girdlebook.errors import AmbiguousSession, ScopeError, SessionNotFound, StoreError, TitleError
 from girdlebook.messages import Message, Usage
+from girdlebook.sessions.filters import SessionFilter
+from girdlebook.sessions.fulltext import VISIBLE, FullTextIndex, escape_like
 from girdlebook.sessions.query import SearchQuery, parse
-from girdlebook.sessions.ranking import Candidate, ranked
-from girdlebook.sessions.rows import call_words, content_words, from_row, plain, to_row
+from girdlebook.sessions.ranking import Candidate
+from girdlebook.sessions.rows import from_row, plain, to_row
+from girdlebook.sessions.schema import sqlite_schema
 from girdlebook.sessions.snippets import snippet
-from girdlebook.sessions.store import SearchHit, SessionRecord, StoredMessage, new_session_id
+from girdlebook.sessions.store import ModelUsage, SearchHit, SessionRecord, StoredMessage, new_session_id
+from girdlebook.sessions.titles import base_of, numbered, sanitize_title
+from girdlebook.words import index_words
 
-_FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
-    "girdle_words": (1, content_words),
-    "girdle_call_words": (2, call_words),
-}
-_POOL = 120
-"""Hits that are taken from the index before neighbours have their say."""
+_LINEAGE_STEPS = 100
+"""Parents that are followed from a session; more is a loop."""
 
-_SPEAKING = 60
-"""The best hits whose neighbours may be answers without holding a word of the question."""
-
-_QUESTION = 3
-"""From this many terms on a query is a question; fewer are words that a hit must hold."""
-
-_CALL_WEIGHT = 0.3
-"""What a word in a tool call counts beside one in a text."""
-
-_VISIBLE = "(m.active = 1 OR m.compacted = 1)"
+_TITLED = 2_000
+"""Titled sessions that a search by title looks at, the latest first."""
 
 
 class Everybody:
@@ -51,23 +43,32 @@ class SQLiteSessionStore:
     Get one with `open`; use it as a context manager, or call `close()`.
     """
 
-    def __init__(self, database: Database, scope: str | Everybody | None) -> None:
+    def __init__(self, database: Database, index: FullTextIndex, scope: str | Everybody | None) -> None:
         self._database = database
+        self._index = index
         self._scope = scope
-        self._index_damaged = False
 
     @classmethod
     def open(cls, path: Path) -> "SQLiteSessionStore":
-        """Open the file, and make it where it does not exist.
+        """Open the file, and make it where it does not exist.  A file of a newer version can be read only.
 
         Raises:
             StoreCorrupt: the file is damaged or no database.
-            StoreError: it was made by a newer version, or cannot be opened.
+            StoreError: it cannot be opened.
         """
-        folder = resources.files("girdlebook.sessions") / "sql" / "sqlite"
-        names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".sql"))
-        steps = [(folder / name).read_text(encoding="utf-8") for name in names]
-        return cls(Database(Path(path), steps=steps, functions=_FUNCTIONS), EVERYBODY)
+        database = Database(Path(path), sqlite_schema())
+        return cls(database, FullTextIndex(database), EVERYBODY)
+
+    @classmethod
+    def open_read_only(cls, path: Path) -> "SQLiteSessionStore":
+        """Open a file that exists so that no byte of it can change (report CLI-03).
+
+        Raises:
+            StoreCorrupt: the file is damaged or no database.
+            StoreError: it cannot be opened.
+        """
+        database = Database.open_read_only(Path(path), sqlite_schema())
+        return cls(database, FullTextIndex(database), EVERYBODY)
 
     def for_user(self, user_id: str | None) -> "SQLiteSessionStore":
         """The same store, bound to one user: the sessions of others do not exist for it (report L2-24).
@@ -79,12 +80,27 @@ class SQLiteSessionStore:
             ScopeError: this store is bound to somebody else already.
         """
         self._check_user(user_id)
-        return SQLiteSessionStore(self._database, user_id)
+        return SQLiteSessionStore(self._database, self._index, user_id)
 
     @property
     def degraded(self) -> bool:
         """Whether the index was found damaged: searches then look for literal matches in the newest messages."""
-        return self._index_damaged
+        return self._index.damaged
+
+    @property
+    def read_only(self) -> str | None:
+        """Why nothing can be written; None where it can."""
+        return self._database.read_only
+
+    @property
+    def index(self) -> FullTextIndex:
+        """The full-text index, for checks and repairs."""
+        return self._index
+
+    @property
+    def database(self) -> Database:
+        """The file, for copies."""
+        return self._database
 
     # ── sessions ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -99,6 +115,8 @@ class SQLiteSessionStore:
         parent_session_id: str | None = None,
         model: str | None = None,
         system_prompt: str | None = None,
+        tool_specs: str | None = None,
+        project: str | None = None,
     ) -> SessionRecord:
         """Store a new session.  One that exists already under this id, for the same user, is left as it is.
 
@@ -107,27 +125,32 @@ class SQLiteSessionStore:
             source: where it takes place (`cli`, `library`, …).
             user_id: whose it is; None for the home's owner.
             started_at: seconds since 1970; None for now.
-            system_prompt: stored once per text.
+            system_prompt, tool_specs: stored once per text.
+            project: the folder where it takes place.
 
         Raises:
             ScopeError: the store is bound to another user, or the id belongs to one.
+            TitleError: the title is too long, or another session has it.
         """
         if user_id is None and not isinstance(self._scope, Everybody):
             user_id = self._scope
         self._check_user(user_id)
         session_id, now = id or new_session_id(), time.time() if started_at is None else started_at
-        row = {
+        row: dict[str, Any] = {
             "id": session_id,
             "source": source,
             "user_id": user_id,
-            "title": None if title is None else plain(title),
+            "title": sanitize_title(title),
             "model": model,
+            "project": None if project is None else plain(project),
             "parent_session_id": parent_session_id,
             "started_at": now,
             "last_active": now,
         }
         with self._database.write() as connection:
-            row["system_prompt"] = None if system_prompt is None else _store_prompt(connection, plain(system_prompt))
+            _check_title(connection, row["title"], session_id, user_id)
+            row["system_prompt"] = _store_text(connection, system_prompt)
+            row["tool_specs"] = _store_text(connection, tool_specs)
             _insert(connection, "sessions", row, "ON CONFLICT(id) DO NOTHING")
         try:
             return self.session(session_id)
@@ -146,14 +169,122 @@ class SQLiteSessionStore:
             raise SessionNotFound(session_id)
         return _record(rows[0])
 
-    def recent(self, *, limit: int = 20, offset: int = 0) -> list[SessionRecord]:
-        """Sessions by last activity, the latest first."""
+    def resolve(self, name: str) -> SessionRecord:
+        """The session that a person means: by id, by the beginning of one id only, or by title.
+
+        A title finds the latest of `plan`, `plan #2`, `plan #3` …
+
+        Raises:
+            SessionNotFound: nothing fits.
+            AmbiguousSession: several ids begin with it.
+        """
+        if not name:
+            raise SessionNotFound(name)
         scope, parameters = self._in_scope()
+        exact = self._database.read(f"{_SESSIONS} WHERE s.id = ? AND {scope}", [name, *parameters])
+        if exact:
+            return _record(exact[0])
+        titled = self._database.read(
+            f"{_SESSIONS} WHERE (s.title = ? OR s.title LIKE ? ESCAPE '\\') AND {scope} ORDER BY s.last_active DESC",
+            [name, f"{escape_like(name)} #%", *parameters],
+        )
+        for row in titled:
+            if row["title"] == name or base_of(row["title"]) == name:
+                return _record(row)
+        started = self._database.read(
+            f"{_SESSIONS} WHERE s.id LIKE ? ESCAPE '\\' AND {scope} LIMIT 6", [f"{escape_like(name)}%", *parameters]
+        )
+        if len(started) > 1:
+            some = ", ".join(row["id"] for row in started[:5])
+            raise AmbiguousSession(f"several sessions begin with {name!r}: {some}; write more of the id")
+        if not started:
+            raise SessionNotFound(name)
+        return _record(started[0])
+
+    def recent(
+        self,
+        *,
+        limit: int = 20,
+        offset: int = 0,
+        where: SessionFilter = SessionFilter(),  # noqa: B008
+    ) -> list[SessionRecord]:
+        """Sessions by last activity, the latest first; each appears exactly once however it is paged (report L2-18)."""
+        scope, parameters = self._in_scope()
+        conditions, values = where.sql("s.last_active")
         rows = self._database.read(
-            f"{_SESSIONS} WHERE {scope} ORDER BY s.last_active DESC, s.id DESC LIMIT ? OFFSET ?",
-            [*parameters, limit, offset],
+            f"{_SESSIONS} WHERE {scope} AND {conditions} ORDER BY s.last_active DESC, s.id DESC LIMIT ? OFFSET ?",
+            [*parameters, *values, limit, offset],
         )
         return [_record(row) for row in rows]
+
+    def prompt_of(self, session_id: str) -> tuple[str | None, str | None]:
+        """The system prompt and the tools that the session began with, as they were stored.
+
+        Raises:
+            SessionNotFound
+        """
+        self.session(session_id)
+        rows = self._database.read(
+            """SELECT p.text AS prompt, t.text AS tools FROM sessions s
+               LEFT JOIN system_prompts p ON p.id = s.system_prompt
+               LEFT JOIN system_prompts t ON t.id = s.tool_specs WHERE s.id = ?""",
+            [session_id],
+        )
+        return rows[0]["prompt"], rows[0]["tools"]
+
+    def root_of(self, session_id: str) -> str:
+        """The oldest session of the lineage; the session itself where it has no parent (report L2-15)."""
+        rows = self._database.read(
+            f"""WITH RECURSIVE line(id, parent, steps) AS (
+                    SELECT id, parent_session_id, 0 FROM sessions WHERE id = ?
+                    UNION ALL SELECT s.id, s.parent_session_id, steps + 1 FROM sessions s JOIN line ON s.id = parent
+                    WHERE steps < {_LINEAGE_STEPS})
+                SELECT id FROM line ORDER BY steps DESC LIMIT 1""",
+            [session_id],
+        )
+        return str(rows[0]["id"]) if rows else session_id
+
+    def titled(self, words: Collection[str], *, limit: int = 3) -> list[SessionRecord]:
+        """The latest sessions whose title holds all of these index words."""
+        scope, parameters = self._in_scope()
+        rows = self._database.read(
+            f"{_SESSIONS} WHERE s.title IS NOT NULL AND {scope} ORDER BY s.last_active DESC LIMIT ?",
+            [*parameters, _TITLED],
+        )
+        wanted = set(words)
+        found = (row for row in rows if wanted and wanted <= set(index_words(row["title"]).split()))
+        return [_record(row) for row, _ in zip(found, range(limit), strict=False)]
+
+    def rename(self, session_id: str, title: str | None) -> SessionRecord:
+        """Give a session a title; None or a blank one takes it away.
+
+        Raises:
+            SessionNotFound
+            TitleError: it is too long, or another session has it.
+        """
+        record, clean = self.session(session_id), sanitize_title(title)
+        with self._database.write() as connection:
+            _check_title(connection, clean, session_id, record.user_id)
+            connection.execute("UPDATE sessions SET title = ? WHERE id = ?", [clean, session_id])
+        return self.session(session_id)
+
+    def free_title(self, title: str, *, user_id: str | None = None) -> str:
+        """The title, or with the first number that makes it free: `plan #2`."""
+        like = f"{escape_like(base_of(title))}%"
+        rows = self._database.read(
+            "SELECT title FROM sessions WHERE title LIKE ? ESCAPE '\\' AND user_id IS ?", [like, user_id]
+        )
+        return numbered(title, {row["title"] for row in rows})
+
+    def reopen(self, session_id: str) -> None:
+        """Take the end mark of a session away, since it goes on.
+
+        Raises:
+            SessionNotFound
+        """
+        self.session(session_id)
+        with self._database.write() as connection:
+            connection.execute("UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = ?", [session_id])
 
     def end_session(self, session_id: str, reason: str) -> None:
         """Mark a session as ended; the first reason stays.
@@ -169,17 +300,71 @@ class SQLiteSessionStore:
             )
 
     def delete_session(self, session_id: str) -> None:
-        """Remove a session with its messages, from the index too.
+        """Remove a session with its messages, from the index too.  Sessions that came from it stay, without a parent.
+
+        What was deleted may remain in free pages of the file until `erase_deleted`.
 
         Raises:
             SessionNotFound
         """
         self.session(session_id)
         with self._database.write() as connection:
-            rows = connection.execute("SELECT * FROM messages WHERE session_id = ?", [session_id]).fetchall()
-            for row in rows:
-                _index(connection, row["id"], row, delete=True)
-            connection.execute("DELETE FROM sessions WHERE id = ?", [session_id])
+            self._delete(connection, session_id)
+
+    def prunable(self, where: SessionFilter) -> list[SessionRecord]:
+        """What `prune` would delete."""
+        return self.recent(limit=-1, where=where)
+
+    def prune(self, where: SessionFilter) -> list[SessionRecord]:
+        """Delete all sessions that fit, in one transaction; gives what was deleted (report L2-39).
+
+        Ask for `ended=True` to be sure that no running conversation is among them.
+        """
+        doomed = self.prunable(where)
+        with self._database.write() as connection:
+            for record in doomed:
+                self._delete(connection, record.id)
+        return doomed
+
+    def erase_deleted(self) -> None:
+        """Leave no text of deleted sessions in the index or in free pages.  Takes a while: the file is written anew.
+
+        Raises:
+            StoreBusy: others are at work.
+            StoreFull: it needs as much space again as the file takes.
+        """
+        with self._database.write() as connection:
+            self._index.forget_deleted(connection)
+            connection.execute(
+                """DELETE FROM system_prompts WHERE id NOT IN (SELECT system_prompt FROM sessions
+                       WHERE system_prompt IS NOT NULL UNION SELECT tool_specs FROM sessions
+                       WHERE tool_specs IS NOT NULL)"""
+            )
+        self._database.vacuum()
+
+    # ── usage ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def record_usage(self, session_id: str, usage: Usage, *, model: str | None, task: str) -> None:
+        """Count a model call that stored no message (a summary, a flush), for the session and by model and task.
+
+        Raises:
+            SessionNotFound
+        """
+        self.session(session_id)
+        with self._database.write() as connection:
+            _add_usage(connection, session_id, usage, model, task, time.time())
+
+    def usage(self, session_id: str | None = None) -> list[ModelUsage]:
+        """What was used, by model and task: of one session, or of all in this store's scope."""
+        scope, parameters = self._in_scope()
+        one = "" if session_id is None else " AND s.id = ?"
+        rows = self._database.read(
+            f"""SELECT u.model, u.task, sum(u.calls) AS calls, {_USAGE_SUMS}, sum(u.cost_usd) AS cost_usd
+                FROM session_model_usage u JOIN sessions s ON s.id = u.session_id WHERE {scope}{one}
+                GROUP BY u.model, u.task ORDER BY u.model, u.task""",
+            [*parameters, *([] if session_id is None else [session_id])],
+        )
+        return [ModelUsage(row["model"], row["task"], row["calls"], _usage(row, "cost_usd")) for row in rows]
 
     # ── messages ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -234,6 +419,16 @@ class SQLiteSessionStore:
         )
         return [_stored(row) for row in rows]
 
+    def history(self, session_id: str) -> list[StoredMessage]:
+        """All messages that were not rewound away, those that compression archived included, in order.
+
+        Raises:
+            SessionNotFound
+        """
+        self.session(session_id)
+        sql = f"SELECT m.* FROM messages m WHERE m.session_id = ? AND {VISIBLE} ORDER BY m.id"
+        return [_stored(row) for row in self._database.read(sql, [session_id])]
+
     def around(self, message_id: int, *, window: int = 5) -> list[StoredMessage]:
         """A message and up to `window` visible ones on each side of it in its session.
 
@@ -244,7 +439,7 @@ class SQLiteSessionStore:
         if not rows:
             raise StoreError(f"no message {message_id}; take the number from a search hit")
         session_id = self.session(rows[0]["session_id"]).id
-        sql = f"SELECT m.* FROM messages m WHERE m.session_id = ? AND {_VISIBLE}"
+        sql = f"SELECT m.* FROM messages m WHERE m.session_id = ? AND {VISIBLE}"
         before = self._database.read(f"{sql} AND m.id < ? ORDER BY m.id DESC LIMIT ?", [session_id, message_id, window])
         after = self._database.read(f"{sql} AND m.id >= ? ORDER BY m.id LIMIT ?", [session_id, message_id, window + 1])
         return [_stored(row) for row in (*reversed(before), *after)]
@@ -259,6 +454,8 @@ class SQLiteSessionStore:
         session_id: str | None = None,
         user_id: str | None = None,
         roles: Collection[str] | None = None,
+        where: SessionFilter = SessionFilter(),  # noqa: B008
+        live_excluded: str | None = None,
     ) -> list[SearchHit]:
         """Messages that answer a question or hold its words, the best first.  No query raises.
 
@@ -267,6 +464,8 @@ class SQLiteSessionStore:
         Parameters:
             limit: the most hits.
             session_id, user_id, roles: only messages of these.
+            where: only messages of sessions that fit.
+            live_excluded: a session whose messages before the model's eyes are left out; archived ones are found.
 
         Raises:
             ScopeError: the store is bound to another user.
@@ -274,61 +473,9 @@ class SQLiteSessionStore:
         wanted = parse(query)
         if not wanted.terms or limit < 1:
             return []
-        filters, parameters = self._filters(session_id, user_id, roles)
-        if not self._index_damaged:
-            try:
-                hits = self._search_index(wanted, max(_POOL, limit), filters, parameters, calls="tool" in (roles or ()))
-                return self._hits(wanted, hits[:limit])
-            except StoreCorrupt:
-                self._index_damaged = True
-        return self._hits(wanted, self._search_text(wanted, limit, filters, parameters))
-
-    def _search_index(
-        self, query: SearchQuery, pool: int, filters: str, parameters: list[object], *, calls: bool
-    ) -> list[Candidate]:
-        """Rows with every word first, then rows with some; evidence in the messages beside them counts."""
-        columns = "{words calls}" if calls else "{words}"
-        sql = f"""
-            SELECT m.id, m.session_id, length(m.content) AS size,
-                   -bm25(messages_fts, 1.0, {_CALL_WEIGHT}) AS score
-            FROM messages_fts JOIN messages m ON m.id = messages_fts.rowid JOIN sessions s ON s.id = m.session_id
-            WHERE messages_fts MATCH ? AND {_VISIBLE} AND {filters}
-            ORDER BY score DESC, m.id DESC LIMIT ?"""
-        read = self._database.read
-        every = {row["id"] for row in read(sql, [f"{columns} : ({query.every()})", *parameters, pool])}
-        rows = read(sql, [f"{columns} : ({query.any()})", *parameters, pool])
-        found = [Candidate(row["id"], row["session_id"], row["score"], row["size"], row["id"] in every) for row in rows]
-        beside = self._neighbours(found[:_SPEAKING], filters, parameters) if len(query.terms) >= _QUESTION else []
-        return ranked(found, beside)
-
-    def _neighbours(self, found: Iterable[Candidate], filters: str, parameters: list[object]) -> list[Candidate]:
-        """The messages directly beside the found ones, as candidates without a score of their own."""
-        ids = [candidate.id for candidate in found]
-        marks = ",".join("?" * len(ids))
-        beside = f"""
-            SELECT (SELECT max(b.id) FROM messages b WHERE b.session_id = a.session_id AND b.id < a.id)
-            FROM messages a WHERE a.id IN ({marks})
-            UNION SELECT (SELECT min(b.id) FROM messages b WHERE b.session_id = a.session_id AND b.id > a.id)
-            FROM messages a WHERE a.id IN ({marks})"""
-        rows = self._database.read(
-            f"""SELECT m.id, m.session_id, length(m.content) AS size
-                FROM messages m JOIN sessions s ON s.id = m.session_id
-                WHERE m.id IN ({beside}) AND m.content != '' AND {_VISIBLE} AND {filters}""",
-            [*ids, *ids, *parameters],
-        )
-        return [Candidate(row["id"], row["session_id"], 0.0, row["size"], False) for row in rows]
-
-    def _search_text(self, query: SearchQuery, limit: int, filters: str, parameters: list[object]) -> list[Candidate]:
-        """Without the index: the newest messages that hold one of the words as it stands (report L2-14)."""
-        words = [word for term in query.terms for word in term][:16]
-        likes = " OR ".join(["m.content LIKE ? ESCAPE '\\'"] * len(words))
-        rows = self._database.read(
-            f"""SELECT m.id, m.session_id, length(m.content) AS size
-                FROM messages m JOIN sessions s ON s.id = m.session_id
-                WHERE ({likes}) AND {_VISIBLE} AND {filters} ORDER BY m.id DESC LIMIT ?""",
-            [*(f"%{_escape_like(word)}%" for word in words), *parameters, limit],
-        )
-        return [Candidate(row["id"], row["session_id"], 0.0, row["size"], False) for row in rows]
+        filters, parameters = self._filters(session_id, user_id, roles, where, live_excluded)
+        calls = "tool" in (roles or ())
+        return self._hits(wanted, self._index.search(wanted, limit, filters, parameters, calls=calls))
 
     def _hits(self, query: SearchQuery, candidates: Sequence[Candidate]) -> list[SearchHit]:
         marks = ",".join("?" * len(candidates))
@@ -406,26 +553,24 @@ class SQLiteSessionStore:
         if inserted is None:
             same = "SELECT id FROM messages WHERE session_id = ? AND client_id = ?"
             return int(connection.execute(same, [session_id, client_id]).fetchone()["id"])
-        self._index_or_degrade(connection, inserted, row)
-        _count(connection, session_id, row["timestamp"], len(message.tool_calls), usage, model)
+        self._index.add(connection, inserted, row)
+        _count(connection, session_id, row["timestamp"], len(message.tool_calls))
+        if usage is not None:
+            _add_usage(connection, session_id, usage, model, "chat", row["timestamp"])
         return inserted
 
-    def _index_or_degrade(self, connection: sqlite3.Connection, message_id: int, row: dict[str, Any]) -> None:
-        """A damaged index must not keep a message from being stored (report L2-32)."""
-        connection.execute("SAVEPOINT indexing")
-        try:
-            _index(connection, message_id, row, delete=False)
-            # A further savepoint makes FTS5 write what it holds back: a fault shows here and not at the commit.
-            connection.execute("SAVEPOINT indexed")
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorname", "").startswith("SQLITE_FULL"):
-                raise
-            connection.execute("ROLLBACK TO indexing")
-            self._index_damaged = True
-        connection.execute("RELEASE indexing")
+    def _delete(self, connection: sqlite3.Connection, session_id: str) -> None:
+        rows = connection.execute("SELECT * FROM messages WHERE session_id = ?", [session_id]).fetchall()
+        self._index.remove(connection, rows)
+        connection.execute("DELETE FROM sessions WHERE id = ?", [session_id])
 
     def _filters(
-        self, session_id: str | None, user_id: str | None, roles: Collection[str] | None
+        self,
+        session_id: str | None,
+        user_id: str | None,
+        roles: Collection[str] | None,
+        where: SessionFilter,
+        live_excluded: str | None,
     ) -> tuple[str, list[object]]:
         """What a search is narrowed to, as SQL over `m` and `s`."""
         scope, parameters = self._in_scope()
@@ -440,7 +585,11 @@ class SQLiteSessionStore:
         if roles is not None:
             filters.append(f"m.role IN ({','.join('?' * len(roles))})")
             values.extend(roles)
-        return " AND ".join(filters), values
+        if live_excluded is not None:
+            filters.append("NOT (m.session_id = ? AND m.active = 1)")
+            values.append(live_excluded)
+        conditions, more = where.sql("m.timestamp")
+        return " AND ".join([*filters, conditions]), [*values, *more]
 
     def _in_scope(self) -> tuple[str, list[object]]:
         if isinstance(self._scope, Everybody):
@@ -475,14 +624,8 @@ def _record(row: sqlite3.Row) -> SessionRecord:
         end_reason=row["end_reason"],
         message_count=row["message_count"],
         tool_call_count=row["tool_call_count"],
-        usage=Usage(
-            row["input_tokens"],
-            row["output_tokens"],
-            row["cache_read_tokens"],
-            row["cache_write_tokens"],
-            row["reasoning_tokens"],
-            row["estimated_cost_usd"],
-        ),
+        usage=_usage(row, "estimated_cost_usd"),
+        project=row["project"],
         preview=preview if len(preview) <= _PREVIEW_LENGTH else preview[:_PREVIEW_LENGTH] + "…",
     )
 
@@ -499,56 +642,67 @@ def _insert(connection: sqlite3.Connection, table: str, row: dict[str, Any], con
         return cursor.lastrowid if cursor.rowcount else None
 
 
-def _store_prompt(connection: sqlite3.Connection, text: str) -> str:
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    connection.execute("INSERT INTO system_prompts VALUES (?, ?) ON CONFLICT DO NOTHING", [digest, text])
+def _store_text(connection: sqlite3.Connection, text: str | None) -> str | None:
+    if text is None:
+        return None
+    kept = plain(text)
+    digest = hashlib.sha256(kept.encode()).hexdigest()
+    connection.execute("INSERT INTO system_prompts VALUES (?, ?) ON CONFLICT DO NOTHING", [digest, kept])
     return digest
 
 
-def _index(connection: sqlite3.Connection, message_id: int, row: Any, *, delete: bool) -> None:
-    """Put a message's words into the index, or take exactly the same ones out of it."""
-    values = [message_id, content_words(row["content"]), call_words(row["tool_name"], row["tool_calls"])]
-    if delete:
-        connection.execute(
-            "INSERT INTO messages_fts(messages_fts, rowid, words, calls) VALUES ('delete', ?, ?, ?)", values
-        )
-    else:
-        connection.execute("INSERT INTO messages_fts(rowid, words, calls) VALUES (?, ?, ?)", values)
+def _check_title(connection: sqlite3.Connection, title: str | None, session_id: str, user_id: str | None) -> None:
+    """A title names one session of its user.
+
+    Raises:
+        TitleError: another session has it.
+    """
+    if title is None:
+        return
+    other = connection.execute(
+        "SELECT id FROM sessions WHERE title = ? AND user_id IS ? AND id != ?", [title, user_id, session_id]
+    ).fetchone()
+    if other is not None:
+        raise TitleError(f"the session {other['id']} has the title {title!r} already; choose another")
 
 
-def _count(
-    connection: sqlite3.Connection,
-    session_id: str,
-    timestamp: float,
-    calls: int,
-    usage: Usage | None,
-    model: str | None,
-) -> None:
+_USAGE_NAMES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+_USAGE_SUMS = ", ".join(f"sum(u.{name}) AS {name}" for name in _USAGE_NAMES)
+
+
+def _usage(row: sqlite3.Row, cost: str) -> Usage:
+    return Usage(**{name: row[name] or 0 for name in _USAGE_NAMES}, cost_usd=row[cost])
+
+
+def _count(connection: sqlite3.Connection, session_id: str, timestamp: float, calls: int) -> None:
     """Keep the session's counters true, in the transaction that stores the message."""
-    used = usage or Usage()
     connection.execute(
         """UPDATE sessions SET message_count = message_count + 1, tool_call_count = tool_call_count + ?,
-               input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
-               cache_read_tokens = cache_read_tokens + ?, cache_write_tokens = cache_write_tokens + ?,
-               reasoning_tokens = reasoning_tokens + ?, last_active = max(last_active, ?), model = coalesce(model, ?),
-               estimated_cost_usd = CASE WHEN ? IS NULL THEN estimated_cost_usd
-                                         ELSE coalesce(estimated_cost_usd, 0) + ? END
-           WHERE id = ?""",
-        [
-            calls,
-            used.input_tokens,
-            used.output_tokens,
-            used.cache_read_tokens,
-            used.cache_write_tokens,
-            used.reasoning_tokens,
-            timestamp,
-            model,
-            used.cost_usd,
-            used.cost_usd,
-            session_id,
-        ],
+               last_active = max(coalesce(last_active, 0), ?) WHERE id = ?""",
+        [calls, timestamp, session_id],
     )
 
 
-def _escape_like(word: str) -> str:
-    return word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+def _add_usage(
+    connection: sqlite3.Connection, session_id: str, usage: Usage, model: str | None, task: str, now: float
+) -> None:
+    """Add a model call to the session's sums and to those of its model and task.  An unknown cost stays NULL."""
+    figures = [getattr(usage, name) for name in _USAGE_NAMES]
+    added = ", ".join(f"{name} = {name} + ?" for name in _USAGE_NAMES)
+    connection.execute(
+        f"""UPDATE sessions SET {added}, model = coalesce(model, ?),
+                estimated_cost_usd = CASE WHEN ? IS NULL THEN estimated_cost_usd
+                                          ELSE coalesce(estimated_cost_usd, 0) + ? END WHERE id = ?""",
+        [*figures, model, usage.cost_usd, usage.cost_usd, session_id],
+    )
+    names = ", ".join(_USAGE_NAMES)
+    summed = ", ".join(f"{name} = {name} + excluded.{name}" for name in _USAGE_NAMES)
+    connection.execute(
+        f"""INSERT INTO session_model_usage (session_id, model, task, calls, {names}, cost_usd, first_seen, last_seen)
+            VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (session_id, model, task) DO UPDATE SET calls = calls + 1, {summed},
+                cost_usd = CASE WHEN excluded.cost_usd IS NULL THEN cost_usd
+                                ELSE coalesce(cost_usd, 0) + excluded.cost_usd END,
+                last_seen = max(last_seen, excluded.last_seen)""",
+        [session_id, model or "", task, *figures, usage.cost_usd, now, now],
+    )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from girdlebook.messages import Message, Role, Usage
+from girdlebook.sessions.filters import SessionFilter
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,18 @@ class SessionRecord:
     message_count: int = 0
     tool_call_count: int = 0
     usage: Usage = field(default_factory=Usage)
+    project: str | None = None
     preview: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUsage:
+    """What one model used for one task (`chat`, `summary`, …); `calls` is the number of its calls."""
+
+    model: str
+    task: str
+    calls: int
+    usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +86,27 @@ class SessionStore(Protocol):
         parent_session_id: str | None = None,
         model: str | None = None,
         system_prompt: str | None = None,
+        tool_specs: str | None = None,
+        project: str | None = None,
     ) -> SessionRecord: ...
 
     def session(self, session_id: str) -> SessionRecord: ...
+
+    def resolve(self, name: str) -> SessionRecord: ...
+
+    def prompt_of(self, session_id: str) -> tuple[str | None, str | None]: ...
+
+    def root_of(self, session_id: str) -> str: ...
+
+    def titled(self, words: Collection[str], *, limit: int = 3) -> list[SessionRecord]: ...
+
+    def rename(self, session_id: str, title: str | None) -> SessionRecord: ...
+
+    def reopen(self, session_id: str) -> None: ...
+
+    def record_usage(self, session_id: str, usage: Usage, *, model: str | None, task: str) -> None: ...
+
+    def usage(self, session_id: str | None = None) -> list[ModelUsage]: ...
 
     def end_session(self, session_id: str, reason: str) -> None: ...
 
@@ -97,9 +127,17 @@ class SessionStore(Protocol):
 
     def messages(self, session_id: str) -> list[StoredMessage]: ...
 
+    def history(self, session_id: str) -> list[StoredMessage]: ...
+
     def around(self, message_id: int, *, window: int = 5) -> list[StoredMessage]: ...
 
-    def recent(self, *, limit: int = 20, offset: int = 0) -> list[SessionRecord]: ...
+    def recent(
+        self,
+        *,
+        limit: int = 20,
+        offset: int = 0,
+        where: SessionFilter = SessionFilter(),  # noqa: B008
+    ) -> list[SessionRecord]: ...
 
     def search(
         self,
@@ -109,6 +147,8 @@ class SessionStore(Protocol):
         session_id: str | None = None,
         user_id: str | None = None,
         roles: Collection[str] | None = None,
+        where: SessionFilter = SessionFilter(),  # noqa: B008
+        live_excluded: str | None = None,
     ) -> list[SearchHit]: ...
 
     def delete_session(self, session_id: str) -> None: ...

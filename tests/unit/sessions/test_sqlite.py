@@ -2,13 +2,18 @@
 
 import sqlite3
 import stat
+import threading
+from contextlib import closing
+from importlib import resources
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from girdlebook.errors import ScopeError, SessionNotFound, StoreCorrupt, StoreError
+from girdlebook.errors import AmbiguousSession, ScopeError, SessionNotFound, StoreCorrupt, StoreError, TitleError
 from girdlebook.messages import Attachment, ImagePart, Message, OpaquePart, TextPart, ToolCall, Usage
+from girdlebook.sessions.filters import SessionFilter
+from girdlebook.sessions.rows import call_words, content_words
 from girdlebook.sessions.sqlite import SQLiteSessionStore
 
 
@@ -291,12 +296,18 @@ def test_a_file_that_is_no_database_is_an_error_and_stays(path):
     assert path.read_bytes().startswith(b"precious")
 
 
-def test_a_newer_file_is_refused_with_the_next_step(path):
-    SQLiteSessionStore.open(path).close()
-    with sqlite3.connect(path) as raw:
+def test_a_newer_file_is_read_and_never_written(path):
+    with SQLiteSessionStore.open(path) as store:
+        session = store.create_session(source="cli")
+        store.append(session.id, Message("user", "旧的消息"))
+    with closing(sqlite3.connect(path)) as raw:
         raw.execute("PRAGMA user_version=99")
-    with pytest.raises(StoreError, match="upgrade"):
-        SQLiteSessionStore.open(path)
+        raw.commit()
+    with SQLiteSessionStore.open(path) as store:
+        assert [hit.session_id for hit in store.search("消息")] == [session.id]
+        with pytest.raises(StoreError, match="upgrade"):
+            store.append(session.id, Message("user", "more"))
+        assert "upgrade" in (store.read_only or "")
 
 
 def test_files_are_private_whatever_the_umask(path):
@@ -319,3 +330,206 @@ def test_a_closed_store_says_so(path):
     store.close()
     with pytest.raises(StoreError, match="closed"):
         store.recent()
+
+
+OLD_STEP = (resources.files("girdlebook.sessions") / "sql" / "sqlite" / "0001_sessions.sql").read_text("utf-8")
+
+
+def old_file(path):
+    """A file of schema 1 with a message in it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(path)) as raw:
+        raw.create_function("girdle_words", 1, content_words, deterministic=True)
+        raw.create_function("girdle_call_words", 2, call_words, deterministic=True)
+        raw.executescript(OLD_STEP)
+        raw.execute("INSERT INTO sessions (id, source, started_at, last_active) VALUES ('old', 'cli', 5, 5)")
+        raw.execute("INSERT INTO messages (session_id, role, content, timestamp) VALUES ('old', 'user', '旧消息', 7)")
+        raw.execute("INSERT INTO messages_fts(messages_fts) VALUES ('rebuild')")
+        raw.execute("PRAGMA user_version=1")
+        raw.commit()
+
+
+def test_L2_43_an_old_file_gets_what_it_lacks_and_keeps_a_copy(path):
+    old_file(path)
+    with SQLiteSessionStore.open(path) as store:
+        assert store.recent()[0].project is None
+        assert store.search("旧消息")
+        store.append("old", Message("user", "new"), usage=Usage(3, 2), model="m")
+        assert store.usage("old")[0].usage == Usage(3, 2)
+    with closing(sqlite3.connect(path.with_name("state.db.schema-1"))) as copy:
+        assert copy.execute("SELECT content FROM messages").fetchall() == [("旧消息",)]
+
+
+def test_L2_43_columns_are_compared_whatever_the_version_says(path):
+    SQLiteSessionStore.open(path).close()
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("INSERT INTO sessions (id, source, started_at, last_active) VALUES ('old', 'cli', 5, 5)")
+        raw.execute("INSERT INTO messages (session_id, role, content, timestamp) VALUES ('old', 'user', 'x', 7)")
+        raw.execute("DROP INDEX sessions_by_activity")
+        for column in ("last_active", "message_count", "model_config"):
+            raw.execute(f"ALTER TABLE sessions DROP COLUMN {column}")
+        raw.commit()
+    with SQLiteSessionStore.open(path) as store:
+        [record] = store.recent()
+        assert (record.last_active, record.message_count) == (7, 1)
+        store.append("old", Message("user", "y"))
+        assert store.session("old").message_count == 2
+
+
+def test_L2_46_an_old_file_shows_its_rows_to_a_reader_and_is_left_as_it_is(path):
+    old_file(path)
+    before = path.read_bytes()
+    with SQLiteSessionStore.open_read_only(path) as store:
+        assert [record.id for record in store.recent()] == ["old"]
+        assert [hit.session_id for hit in store.search("旧消息")] == ["old"]
+        with pytest.raises(StoreError, match="reading only"):
+            store.rename("old", "x")
+    assert path.read_bytes() == before
+
+
+def test_a_reader_sees_what_a_running_writer_stored(path):
+    with SQLiteSessionStore.open(path) as writer:
+        session = writer.create_session(source="cli")
+        writer.append(session.id, Message("user", "现在"))
+        with SQLiteSessionStore.open_read_only(path) as reader:
+            assert [stored.message.text for stored in reader.messages(session.id)] == ["现在"]
+
+
+def test_titles_are_cleaned_and_unlike_one_another(store):
+    first = store.create_session(source="cli", title="  旅行\u200b\n计划 ")
+    second = store.create_session(source="cli")
+    assert first.title == "旅行 计划"
+    with pytest.raises(TitleError, match=first.id):
+        store.rename(second.id, "旅行 计划")
+    free = store.free_title("旅行 计划")
+    assert store.rename(second.id, free).title == "旅行 计划 #2"
+    assert store.create_session(source="cli", user_id="u", title="旅行 计划").title == "旅行 计划"
+    with pytest.raises(TitleError, match="100"):
+        store.rename(second.id, "长" * 101)
+    assert store.rename(second.id, "  ").title is None
+
+
+def test_a_session_is_found_by_id_beginning_and_title(store):
+    old = store.create_session("20260101-aa", source="cli", title="plan", started_at=1.0)
+    new = store.create_session("20260102-bb", source="cli", title="plan #2", started_at=2.0)
+    assert store.resolve("20260101-aa").id == old.id
+    assert store.resolve("20260102").id == new.id
+    assert store.resolve("plan").id == new.id
+    with pytest.raises(AmbiguousSession, match="20260101-aa"):
+        store.resolve("2026")
+    for nothing in ("", "%", "nobody"):
+        with pytest.raises(SessionNotFound):
+            store.resolve(nothing)
+
+
+def test_usage_is_counted_by_model_and_task_and_unknown_prices_stay_unknown(store):
+    session = store.create_session(source="cli")
+    store.append(session.id, Message("assistant", "a"), usage=Usage(10, 5, 8, 1, 2), model="big")
+    store.append(session.id, Message("assistant", "b"), usage=Usage(20, 5, cost_usd=0.5), model="big")
+    store.record_usage(session.id, Usage(7, 1), model="small", task="summary")
+    used = {(one.model, one.task): (one.calls, one.usage) for one in store.usage(session.id)}
+    assert used == {
+        ("big", "chat"): (2, Usage(30, 10, 8, 1, 2, 0.5)),
+        ("small", "summary"): (1, Usage(7, 1)),
+    }
+    assert store.session(session.id).usage == Usage(37, 11, 8, 1, 2, 0.5)
+
+
+def test_L2_18_paging_shows_every_session_once(store):
+    ids = {store.create_session(source="cli", started_at=float(n // 7)).id for n in range(120)}
+    pages = [store.recent(limit=50, offset=offset) for offset in (0, 50, 100)]
+    listed = [record.id for page in pages for record in page]
+    assert len(listed) == 120
+    assert set(listed) == ids
+
+
+def test_lists_and_searches_are_narrowed_to_source_time_and_project(store):
+    here = store.create_session(source="cli", project="/home/ana/project", started_at=10.0)
+    below = store.create_session(source="cron", project="/home/ana/project/docs", started_at=20.0)
+    beside = store.create_session(source="cli", project="/home/ana/project-2", started_at=30.0)
+    for number, record in enumerate((here, below, beside), 1):
+        store.append(record.id, Message("user", "部署完成"), timestamp=number * 10.0)
+
+    def found(**fields):
+        return {hit.session_id for hit in store.search("部署", where=SessionFilter(**fields))}
+
+    assert found(project="/home/ana/project/") == {here.id, below.id}
+    assert found(sources=("cron",)) == {below.id}
+    assert found(excluded_sources=("cron",)) == {here.id, beside.id}
+    assert found(since=20.0, until=30.0) == {below.id}
+    assert [record.id for record in store.recent(where=SessionFilter(sources=("cron",)))] == [below.id]
+
+
+def test_L2_39_pruning_takes_what_the_dry_run_showed_and_spares_the_living(store):
+    live = [store.create_session(source="cli", started_at=1.0) for _ in range(5)]
+    old = [store.create_session(source="cli", started_at=1.0) for _ in range(10)]
+    for record in (*live, *old):
+        store.append(record.id, Message("user", "秘密 secretword"), timestamp=2.0)
+    for record in old:
+        store.end_session(record.id, "closed")
+    where = SessionFilter(ended=True, until=100.0)
+    shown = store.prunable(where)
+    assert shown == store.prune(where)
+    assert {record.id for record in shown} == {record.id for record in old}
+    assert {hit.session_id for hit in store.search("secretword")} == {record.id for record in live}
+
+
+def test_nothing_of_deleted_text_is_left_when_asked(path):
+    with SQLiteSessionStore.open(path) as store:
+        kept = store.create_session(source="cli")
+        store.append(kept.id, Message("user", "保留 keptword"))
+        gone = store.create_session(source="cli", system_prompt="promptword")
+        store.append_many(gone.id, [Message("user", f"privateword {n}") for n in range(50)])
+        store.delete_session(gone.id)
+        store.erase_deleted()
+        assert store.search("keptword")
+    left = path.read_bytes()
+    assert b"keptword" in left
+    assert b"privateword" not in left
+    assert b"promptword" not in left
+
+
+def test_L2_32_a_damaged_index_is_known_to_the_next_process_and_can_be_rebuilt(path):
+    with SQLiteSessionStore.open(path) as store:
+        session = store.create_session(source="cli")
+        store.append(session.id, Message("user", "索引之前"))
+        assert store.index.fault() is None
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute("DELETE FROM messages_fts_data WHERE id > 9")
+        raw.execute("UPDATE messages_fts_data SET block = x'00ff00ff00ff' WHERE id < 11")
+        raw.commit()
+    with SQLiteSessionStore.open(path) as store:
+        store.append(session.id, Message("user", "索引之后"))
+    with SQLiteSessionStore.open(path) as store:
+        assert store.degraded
+        assert len(store.search("索引")) == 2
+        assert store.index.fault()
+        store.index.rebuild()
+        assert store.index.fault() is None
+        assert len(store.search("索引")) == 2
+    with SQLiteSessionStore.open(path) as store:
+        assert not store.degraded
+
+
+def test_an_index_that_lacks_a_message_is_told_from_a_sound_one(path):
+    with SQLiteSessionStore.open(path) as store:
+        session = store.create_session(source="cli")
+        store.append(session.id, Message("user", "hello"))
+        with store.database.write() as connection:
+            connection.execute("UPDATE messages SET content = 'other'")
+        assert store.index.fault() == "it does not agree with the messages"
+        store.index.rebuild()
+        assert [hit.role for hit in store.search("other")] == ["user"]
+
+
+def test_a_copy_made_during_writes_is_whole(path, tmp_path):
+    with SQLiteSessionStore.open(path) as store:
+        session = store.create_session(source="cli")
+        store.append_many(session.id, [Message("user", f"记忆 {n}" * 50) for n in range(2000)])
+        writer = threading.Thread(target=lambda: [store.append(session.id, Message("user", "x")) for _ in range(50)])
+        writer.start()
+        store.database.copy_to(tmp_path / "copy.db")
+        writer.join(30)
+    with SQLiteSessionStore.open(tmp_path / "copy.db") as copy:
+        assert copy.index.fault() is None
+        assert len(copy.messages(session.id)) >= 2000
