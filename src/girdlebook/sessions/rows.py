@@ -37,7 +37,7 @@ def to_row(message: Message) -> dict[str, Any]:
     return row
 
 
-def from_row(row: sqlite3.Row) -> Message:
+def from_row(row: sqlite3.Row | Mapping[str, Any]) -> Message:
     """The message that a row holds."""
     extra = json.loads(row["extra"]) if row["extra"] else {}
     calls = json.loads(row["tool_calls"]) if row["tool_calls"] else []

@@ -255,6 +255,40 @@ class SQLiteSessionStore:
         found = (row for row in rows if wanted and wanted <= set(index_words(row["title"]).split()))
         return [_record(row) for row, _ in zip(found, range(limit), strict=False)]
 
+    def has(self, session_id: str) -> bool:
+        """Whether there is a session with this id, whoever's it is."""
+        return bool(self._database.read("SELECT 1 FROM sessions WHERE id = ?", [session_id]))
+
+    def import_session(
+        self,
+        record: SessionRecord,
+        messages: Sequence[tuple[Message, float]],
+        *,
+        system_prompt: str | None = None,
+        tool_specs: str | None = None,
+    ) -> None:
+        """Store a session from elsewhere with its messages and their times, in one transaction.
+
+        Raises:
+            StoreError: a session with this id is there already.
+            TitleError: another session has the title.
+        """
+        self._check_user(record.user_id)
+        row = {name: getattr(record, name) for name in _IMPORTED}
+        row |= {name: getattr(record.usage, name) for name in _USAGE_NAMES}
+        row |= {"title": sanitize_title(record.title), "estimated_cost_usd": record.usage.cost_usd}
+        with self._database.write() as connection:
+            _check_title(connection, row["title"], record.id, record.user_id)
+            row["system_prompt"] = _store_text(connection, system_prompt)
+            row["tool_specs"] = _store_text(connection, tool_specs)
+            if (
+                _insert(connection, "sessions", row | {"last_active": record.started_at}, "ON CONFLICT DO NOTHING")
+                is None
+            ):
+                raise StoreError(f"the session {record.id!r} is there already; delete it first to import it anew")
+            for message, timestamp in messages:
+                self._append_one(connection, record.id, message, timestamp, None, None, None)
+
     def rename(self, session_id: str, title: str | None) -> SessionRecord:
         """Give a session a title; None or a blank one takes it away.
 
@@ -667,6 +701,7 @@ def _check_title(connection: sqlite3.Connection, title: str | None, session_id: 
 
 
 _USAGE_NAMES = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+_IMPORTED = ("id", "source", "user_id", "model", "parent_session_id", "started_at", "ended_at", "end_reason", "project")
 _USAGE_SUMS = ", ".join(f"sum(u.{name}) AS {name}" for name in _USAGE_NAMES)
 
 

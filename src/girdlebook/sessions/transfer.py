@@ -1,0 +1,112 @@
+"""Sessions ⇄ JSONL, one session a line: the row's fields and `messages` (the format of `hermes sessions export`)."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from girdlebook.errors import GirdleError, TransferError
+from girdlebook.messages import Message, Usage
+from girdlebook.sessions.rows import from_row, to_row
+from girdlebook.sessions.sqlite import SQLiteSessionStore
+from girdlebook.sessions.store import SessionRecord, StoredMessage
+
+_FIELDS = ("id", "source", "user_id", "title", "model", "parent_session_id", "project")
+_TIMES = ("started_at", "last_active", "ended_at", "end_reason")
+_COUNTS = ("message_count", "tool_call_count")
+_USED = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
+_COLUMNS = ("content", "tool_call_id", "tool_calls", "tool_name", "finish_reason", "reasoning", "extra")
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What became of one line: `imported`, `skipped` (it was there) or `refused`, with the reason."""
+
+    line: int
+    outcome: str
+    session_id: str | None = None
+    reason: str = ""
+
+
+def export_lines(store: SQLiteSessionStore, records: Iterable[SessionRecord]) -> Iterator[str]:
+    """Each session as a line of pure ASCII JSON, archived messages included, so that any text survives any pipe."""
+    for record in records:
+        prompt, tools = store.prompt_of(record.id)
+        row: dict[str, Any] = {name: getattr(record, name) for name in (*_FIELDS, *_TIMES, *_COUNTS)}
+        row |= {name: getattr(record.usage, name) for name in _USED}
+        row |= {"estimated_cost_usd": record.usage.cost_usd, "system_prompt": prompt, "tool_specs": tools}
+        row["messages"] = [_exported(stored) for stored in store.history(record.id)]
+        yield json.dumps(row)
+
+
+def import_lines(store: SQLiteSessionStore, lines: Iterable[str]) -> Iterator[Imported]:
+    """Store the sessions of an export.  A line that is wrong is reported and the rest goes in.
+
+    A session that is there already, by its id, is skipped, so that an import can be tried again.
+    """
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            yield _import(store, number, json.loads(line))
+        except (ValueError, KeyError, TypeError, AttributeError, GirdleError) as error:
+            reason = f"lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
+            yield Imported(number, "refused", reason=reason[:200])
+
+
+def _import(store: SQLiteSessionStore, number: int, row: Any) -> Imported:
+    if not isinstance(row, Mapping) or not isinstance(row.get("id"), str) or not row["id"]:
+        raise TransferError("it is no session: an object with `id` and `messages` is wanted")
+    messages = [(_message(one), float(one["timestamp"])) for one in row.get("messages") or ()]
+    if store.has(row["id"]):
+        return Imported(number, "skipped", row["id"], "it is there already")
+    title = row.get("title")
+    parent = row.get("parent_session_id")
+    store.import_session(
+        SessionRecord(
+            id=row["id"],
+            source=row.get("source") or "import",
+            user_id=row.get("user_id"),
+            title=store.free_title(title, user_id=row.get("user_id")) if title else None,
+            model=row.get("model"),
+            parent_session_id=parent if parent and store.has(parent) else None,
+            started_at=float(row.get("started_at") or (messages[0][1] if messages else 0.0)),
+            last_active=0.0,
+            ended_at=row.get("ended_at"),
+            end_reason=row.get("end_reason"),
+            usage=Usage(**{name: int(row.get(name) or 0) for name in _USED}, cost_usd=row.get("estimated_cost_usd")),
+            project=row.get("project") or row.get("cwd"),
+        ),
+        messages,
+        system_prompt=row.get("system_prompt"),
+        tool_specs=row.get("tool_specs"),
+    )
+    return Imported(number, "imported", row["id"])
+
+
+def _exported(stored: StoredMessage) -> dict[str, Any]:
+    row = to_row(stored.message)
+    calls = json.loads(row["tool_calls"]) if row["tool_calls"] else None
+    return {"timestamp": stored.timestamp, **row, "tool_calls": calls}
+
+
+def _message(row: Mapping[str, Any]) -> Message:
+    """A message of our own export, or of Hermes': there, calls have a vendor's form and content may be parts."""
+    if row["role"] not in ("system", "user", "assistant", "tool"):
+        raise TransferError(f"a message has the unknown role {row['role']!r}")
+    fields = {name: row.get(name) for name in _COLUMNS}
+    content = fields["content"]
+    if isinstance(content, list):
+        fields["content"] = "\n".join(part.get("text") or "" for part in content if isinstance(part, Mapping))
+    calls = fields["tool_calls"]
+    calls = json.loads(calls) if isinstance(calls, str) else calls
+    fields["tool_calls"] = json.dumps([_call(call) for call in calls]) if calls else None
+    message = from_row({"role": row["role"], **fields})
+    return message if message.text or message.content else replace(message, content="")
+
+
+def _call(call: Mapping[str, Any]) -> dict[str, str]:
+    function = call.get("function") or call
+    arguments = function.get("arguments")
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
+    return {"id": call.get("id") or "", "name": function["name"], "arguments": text or "{}"}
