@@ -44,4 +44,4 @@ def test_a_home_that_cannot_be_made_is_one_line(girdle, tmp_path: Path, script) 
 
 def test_the_shell_can_complete_commands(girdle) -> None:
     completed = girdle(_GIRDLE_COMPLETE="complete_bash", COMP_WORDS="girdle se", COMP_CWORD="1")
-    assert completed.stdout.split() == ["search"]
+    assert completed.stdout.split() == ["search", "sessions"]

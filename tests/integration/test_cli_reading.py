@@ -7,11 +7,15 @@ from girdlebook.messages import Message
 from girdlebook.profiles import Home
 from girdlebook.sessions.sqlite import SQLiteSessionStore
 
-LOOKS = (["search"], ["search", "记忆"], ["memory", "show"], ["profile", "list"], ["doctor"])
+LOOKS = (["search"], ["search", "记忆"], ["memory", "show"], ["profile", "list"], ["doctor"], ["sessions", "list"])
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    """All files but SQLite's sidecars, which even a reader needs and which hold nothing of their own here."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {
+        str(path.relative_to(folder)): path.read_bytes() for path in files if not path.name.endswith(("-shm", "-wal"))
+    }
 
 
 def test_CLI_03_no_byte_of_a_home_changes(girdle, home: Path) -> None:

@@ -14,7 +14,7 @@ from girdlebook._version import __version__
 from girdlebook.cli.output import drop_unwritten_output, out, prepare_streams, report
 from girdlebook.errors import GirdleError
 
-_MODULES = ("chat", "memory", "search", "profile", "doctor", "demo")
+_MODULES = ("chat", "memory", "search", "sessions", "profile", "doctor", "demo")
 
 app = typer.Typer(name="girdle", rich_markup_mode=None)
 

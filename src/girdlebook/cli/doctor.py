@@ -164,7 +164,7 @@ def _memory_file(store: MemoryStore, target: Literal["memory", "user"]) -> Findi
 
 def _conversations(home: Home) -> Finding:
     try:
-        with SQLiteSessionStore.open(home.state_db) as store:
+        with SQLiteSessionStore.open_read_only(home.state_db) as store:
             latest = store.recent(limit=1)
     except (GirdleError, OSError) as error:
         advice = f"move {home.state_db} away or restore it; a new one is made by itself"

@@ -51,7 +51,9 @@ def notice(text: str) -> None:
 def out_json(value: object) -> None:
     """Print a JSON document on stdout, in escapes where the stream cannot carry every character."""
     is_unicode = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "").startswith("utf")
-    print(json.dumps(value, ensure_ascii=not is_unicode, indent=2), flush=True)
+    text = json.dumps(value, ensure_ascii=not is_unicode, indent=2)
+    # A lone surrogate has no UTF-8 form, and is kept by an escape.
+    print(text.encode("utf-8", "backslashreplace").decode(), flush=True)
 
 
 def report(message: str, *, kind: str, details: Mapping[str, Any], as_json: bool) -> None:
@@ -73,8 +75,8 @@ def drop_unwritten_output() -> None:
 
 
 def visible(text: str) -> str:
-    """The text without control characters other than line ends and tabs."""
-    return text.translate(_CONTROLS)
+    """The text without control characters other than line ends and tabs, and without lone surrogates."""
+    return text.encode("utf-8", "replace").decode().translate(_CONTROLS)
 
 
 def clip(text: str, columns: int) -> str:

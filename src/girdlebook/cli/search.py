@@ -39,14 +39,14 @@ def search(
     query = from_argument(" ".join(words or []))
     database = resolve(context.obj).state_db
     if not database.exists():  # looking must not make a home
-        _print_hits(query, [], as_json=as_json) if query else _print_sessions([], as_json=as_json)
+        _print_hits(query, [], as_json=as_json) if query else print_sessions([], as_json=as_json)
         return
-    with SQLiteSessionStore.open(database) as everything:
+    with SQLiteSessionStore.open_read_only(database) as everything:
         store: SessionStore = everything if user is None else everything.for_user(user)
         if query:
             _print_hits(query, store.search(query, limit=limit, roles=[role] if role else SPOKEN), as_json=as_json)
         else:
-            _print_sessions(store.recent(limit=limit), as_json=as_json)
+            print_sessions(store.recent(limit=limit), as_json=as_json)
 
 
 def _print_hits(query: str, hits: Sequence[SearchHit], *, as_json: bool) -> None:
@@ -60,9 +60,10 @@ def _print_hits(query: str, hits: Sequence[SearchHit], *, as_json: bool) -> None
         notice("nothing found")
 
 
-def _print_sessions(records: Sequence[SessionRecord], *, as_json: bool) -> None:
+def print_sessions(records: Sequence[SessionRecord], *, as_json: bool) -> None:
+    """Print a list of conversations."""
     if as_json:
-        out_json({"count": len(records), "sessions": [_session(record) for record in records]})
+        out_json({"count": len(records), "sessions": [session_json(record) for record in records]})
         return
     for record in records:
         out(f"{clock(record.last_active)}  {record.message_count:>4} messages  {record.source:<8}  {record.id}")
@@ -82,7 +83,8 @@ def _hit(hit: SearchHit) -> dict[str, Any]:
     }
 
 
-def _session(record: SessionRecord) -> dict[str, Any]:
+def session_json(record: SessionRecord) -> dict[str, Any]:
+    """A conversation, for --json."""
     return {
         "session_id": record.id,
         "source": record.source,

@@ -1,0 +1,210 @@
+"""`girdle sessions`: the stored conversations, one by one or all together."""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from girdlebook.cli.output import Json, User, clock, from_argument, notice, out, out_json
+from girdlebook.cli.search import print_sessions, session_json
+from girdlebook.errors import StoreError, TransferError
+from girdlebook.profiles import resolve
+from girdlebook.sessions.filters import SessionFilter
+from girdlebook.sessions.sqlite import SQLiteSessionStore
+from girdlebook.sessions.store import SessionRecord, StoredMessage
+from girdlebook.sessions.transfer import export_lines, import_lines
+
+app = typer.Typer(
+    name="sessions", help="Look after the stored conversations.", add_completion=False, rich_markup_mode=None
+)
+
+Name = Annotated[str, typer.Argument(metavar="SESSION", help="Its id, the beginning of one, or its title.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+Erase = Annotated[bool, typer.Option("--erase", help="Leave no text of it in index and free pages; takes a while.")]
+
+_DAY = 86_400.0
+
+
+@app.command("list")
+def list_sessions(
+    context: typer.Context,
+    limit: Annotated[int, typer.Option(min=1, metavar="N", help="The most sessions.")] = 20,
+    offset: Annotated[int, typer.Option(min=0, metavar="N", help="Leave out that many of the latest.")] = 0,
+    source: Annotated[str | None, typer.Option(metavar="NAME", help="Only those that took place there.")] = None,
+    user: User = None,
+    as_json: Json = False,
+) -> None:
+    """List the conversations, the latest first."""
+    where = SessionFilter(sources=(source,) if source else ())
+    if not resolve(context.obj).state_db.exists():  # looking must not make a home
+        print_sessions([], as_json=as_json)
+        return
+    with _reading(context, user) as store:
+        print_sessions(store.recent(limit=limit, offset=offset, where=where), as_json=as_json)
+
+
+@app.command("show")
+def show(context: typer.Context, session: Name, user: User = None, as_json: Json = False) -> None:
+    """Print a conversation in full."""
+    with _reading(context, user) as store:
+        record = store.resolve(from_argument(session))
+        messages = store.history(record.id)
+    if as_json:
+        out_json(session_json(record) | {"messages": [_message_json(stored) for stored in messages]})
+        return
+    out(f"{record.id}  {record.source}  {record.title or ''}".rstrip())
+    for stored in messages:
+        calls = "".join(f"\n→ {call.name} {call.arguments}" for call in stored.message.tool_calls)
+        out(f"\n{clock(stored.timestamp)}  {stored.message.role}\n{stored.message.text}{calls}")
+
+
+@app.command("export")
+def export(
+    context: typer.Context,
+    session: Annotated[str | None, typer.Argument(metavar="[SESSION]", help="Only this one.")] = None,
+    to: Annotated[Path | None, typer.Option("--to", metavar="FILE", help="Write there instead of stdout.")] = None,
+    user: User = None,
+) -> None:
+    """Print conversations as JSONL, one a line."""
+    with _reading(context, user) as store:
+        records = store.recent(limit=-1) if session is None else [store.resolve(from_argument(session))]
+        lines = export_lines(store, sorted(records, key=lambda record: (record.started_at, record.id)))
+        if to is None:
+            for line in lines:
+                out(line)
+            return
+        with open(to, "x", encoding="ascii", opener=_private) as file:
+            file.writelines(f"{line}\n" for line in lines)
+        notice(f"{len(records)} conversations are in {to}")
+
+
+@app.command("import")
+def import_(
+    context: typer.Context,
+    file: Annotated[Path, typer.Argument(help="JSONL from `girdle sessions export` or `hermes sessions export`.")],
+    as_json: Json = False,
+) -> None:
+    """Take conversations in.  Those that are there already are skipped; a bad line is reported, the rest goes in."""
+    with file.open(encoding="utf-8", errors="replace") as lines, _writing(context, None) as store:
+        outcomes = list(import_lines(store, lines))
+    refused = [one for one in outcomes if one.outcome == "refused"]
+    counts = {word: sum(one.outcome == word for one in outcomes) for word in ("imported", "skipped", "refused")}
+    if as_json:
+        out_json(counts | {"errors": [{"line": one.line, "reason": one.reason} for one in refused]})
+    else:
+        for one in refused:
+            notice(f"line {one.line}: {one.reason}")
+        out(", ".join(f"{number} {word}" for word, number in counts.items()))
+    raise typer.Exit(1 if refused else 0)
+
+
+@app.command("rename")
+def rename(
+    context: typer.Context,
+    session: Name,
+    title: Annotated[str, typer.Argument(help="The new title; an empty one takes it away.")],
+    user: User = None,
+    as_json: Json = False,
+) -> None:
+    """Give a conversation a title."""
+    with _writing(context, user) as store:
+        record = store.rename(store.resolve(from_argument(session)).id, from_argument(title))
+    if as_json:
+        out_json(session_json(record))
+    else:
+        out(f"{record.id}: {record.title or '(no title)'}")
+
+
+@app.command("delete")
+def delete(
+    context: typer.Context,
+    session: Name,
+    yes: Yes = False,
+    erase: Erase = False,
+    user: User = None,
+    as_json: Json = False,
+) -> None:
+    """Delete a conversation."""
+    with _writing(context, user) as store:
+        record = store.resolve(from_argument(session))
+        _confirm(f"Delete {record.id} with {record.message_count} messages?", yes)
+        store.delete_session(record.id)
+        if erase:
+            store.erase_deleted()
+    _print_deleted([record], dry_run=False, as_json=as_json)
+
+
+@app.command("prune")
+def prune(
+    context: typer.Context,
+    older_than: Annotated[int, typer.Option(min=0, metavar="DAYS", help="Quiet for that many days.")] = 90,
+    empty: Annotated[bool, typer.Option("--empty", help="Only those without messages.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be deleted.")] = False,
+    yes: Yes = False,
+    erase: Erase = False,
+    as_json: Json = False,
+) -> None:
+    """Delete old conversations that have ended; running ones are spared."""
+    with _writing(context, None) as store:
+        until = time.time() - older_than * _DAY
+        where = SessionFilter(ended=True, until=until, most_messages=0 if empty else None)
+        doomed = store.prunable(where)
+        if doomed and not dry_run:
+            _confirm(f"Delete {len(doomed)} conversations?", yes)
+            doomed = store.prune(where)
+            if erase:
+                store.erase_deleted()
+    _print_deleted(doomed, dry_run=dry_run, as_json=as_json)
+
+
+@contextmanager
+def _reading(context: typer.Context, user: str | None) -> Iterator[SQLiteSessionStore]:
+    with SQLiteSessionStore.open_read_only(_existing(context)) as store:
+        yield store if user is None else store.for_user(user)
+
+
+@contextmanager
+def _writing(context: typer.Context, user: str | None) -> Iterator[SQLiteSessionStore]:
+    with SQLiteSessionStore.open(resolve(context.obj).state_db) as store:
+        yield store if user is None else store.for_user(user)
+
+
+def _existing(context: typer.Context) -> Path:
+    database = resolve(context.obj).state_db
+    if not database.exists():
+        raise StoreError("no conversations yet; start one with: girdle chat")
+    return database
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _confirm(question: str, yes: bool) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise TransferError("deleting wants to be confirmed; add --yes")
+    typer.confirm(question, abort=True, err=True)
+
+
+def _print_deleted(records: list[SessionRecord], *, dry_run: bool, as_json: bool) -> None:
+    if as_json:
+        out_json({"dry_run": dry_run, "count": len(records), "sessions": [session_json(record) for record in records]})
+        return
+    for record in records:
+        out(f"{'would delete' if dry_run else 'deleted'} {record.id}  {record.message_count} messages")
+    if not records:
+        notice("nothing to delete")
+
+
+def _message_json(stored: StoredMessage) -> dict[str, Any]:
+    message = stored.message
+    calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in message.tool_calls]
+    row: dict[str, Any] = {"id": stored.id, "timestamp": stored.timestamp, "role": message.role}
+    return row | {"content": message.text, "tool_calls": calls, "tool_name": message.tool_name}
