@@ -142,13 +142,8 @@ class Database:
         """
         with self._write_lock, translated(self.path), self._commit_guard():
             writer = self._usable_writer()
-            self._begin(writer)
-            try:
+            with self._transaction(writer):
                 yield writer
-                writer.execute("COMMIT")
-            finally:
-                if writer.in_transaction:
-                    writer.execute("ROLLBACK")
             self._writes += 1
             if self._guarded and self._writes % CHECKPOINT_EVERY == 0:
                 writer.execute("PRAGMA wal_checkpoint(PASSIVE)")

@@ -16,6 +16,8 @@ from typing import Annotated, Any
 
 import typer
 
+from girdlebook.errors import GirdleError
+
 COLUMNS = 80
 """Width that listings keep to."""
 
@@ -63,6 +65,20 @@ def report(message: str, *, kind: str, details: Mapping[str, Any], as_json: bool
         out_json({"error": line, "kind": kind, **details})
     else:
         notice(f"girdle: {line}")
+
+
+def confirm_deleting(question: str, *, refusal: type[GirdleError]) -> None:
+    """Ask at the terminal before something is deleted.
+
+    Parameters:
+        refusal: the error raised where nobody can be asked.
+
+    Raises:
+        typer.Abort: the answer is no.
+    """
+    if not sys.stdin.isatty():
+        raise refusal("deleting wants to be confirmed; add --yes")
+    typer.confirm(question, abort=True, err=True)
 
 
 def drop_unwritten_output() -> None:

@@ -1,12 +1,11 @@
 """`girdle profile`: several memories beside one another."""
 
-import sys
 from typing import Annotated
 
 import typer
 
 from girdlebook import profiles
-from girdlebook.cli.output import Json, out, out_json
+from girdlebook.cli.output import Json, confirm_deleting, out, out_json
 from girdlebook.errors import ProfileError
 
 app = typer.Typer(name="profile", help="Keep several memories apart.", add_completion=False, rich_markup_mode=None)
@@ -55,15 +54,9 @@ def delete(
     """Delete a profile with everything that it remembers."""
     home = profiles.home_of(name)
     if not yes and home.path.exists():
-        _confirm(f"Delete {name} and all its memory in {home.path}?")
+        confirm_deleting(f"Delete {name} and all its memory in {home.path}?", refusal=ProfileError)
     profiles.delete(name)
     if as_json:
         out_json({"name": name, "deleted": True})
     else:
         out(f"deleted {name}")
-
-
-def _confirm(question: str) -> None:
-    if not sys.stdin.isatty():
-        raise ProfileError("deleting wants to be confirmed; add --yes")
-    typer.confirm(question, abort=True, err=True)

@@ -1,16 +1,16 @@
 """`girdle sessions`: the stored conversations, one by one or all together."""
 
 import os
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from girdlebook.cli.output import Json, User, clock, from_argument, notice, out, out_json
+from girdlebook.cli.output import Json, User, clock, confirm_deleting, from_argument, notice, out, out_json
 from girdlebook.cli.search import print_sessions, session_json
 from girdlebook.errors import StoreError, TransferError
 from girdlebook.profiles import resolve
@@ -132,7 +132,8 @@ def delete(
     """Delete a conversation."""
     with _writing(context, user) as store:
         record = store.resolve(from_argument(session))
-        _confirm(f"Delete {record.id} with {record.message_count} messages?", yes)
+        if not yes:
+            confirm_deleting(f"Delete {record.id} with {record.message_count} messages?", refusal=TransferError)
         store.delete_session(record.id)
         if erase:
             store.erase_deleted()
@@ -155,7 +156,8 @@ def prune(
         where = SessionFilter(ended=True, until=until, most_messages=0 if empty else None)
         doomed = store.prunable(where)
         if doomed and not dry_run:
-            _confirm(f"Delete {len(doomed)} conversations?", yes)
+            if not yes:
+                confirm_deleting(f"Delete {len(doomed)} conversations?", refusal=TransferError)
             doomed = store.prune(where)
             if erase:
                 store.erase_deleted()
@@ -185,14 +187,6 @@ def _private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def _confirm(question: str, yes: bool) -> None:
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise TransferError("deleting wants to be confirmed; add --yes")
-    typer.confirm(question, abort=True, err=True)
-
-
 def _print_deleted(records: list[SessionRecord], *, dry_run: bool, as_json: bool) -> None:
     if as_json:
         out_json({"dry_run": dry_run, "count": len(records), "sessions": [session_json(record) for record in records]})
@@ -205,6 +199,6 @@ def _print_deleted(records: list[SessionRecord], *, dry_run: bool, as_json: bool
 
 def _message_json(stored: StoredMessage) -> dict[str, Any]:
     message = stored.message
-    calls = [{"id": call.id, "name": call.name, "arguments": call.arguments} for call in message.tool_calls]
+    calls = [asdict(call) for call in message.tool_calls]
     row: dict[str, Any] = {"id": stored.id, "timestamp": stored.timestamp, "role": message.role}
     return row | {"content": message.text, "tool_calls": calls, "tool_name": message.tool_name}

@@ -5,7 +5,8 @@ A damaged index never keeps a message from being stored, and a search then falls
 """
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from girdlebook.database import Database
@@ -51,31 +52,14 @@ class FullTextIndex:
 
     def add(self, connection: sqlite3.Connection, message_id: int, row: Mapping[str, Any]) -> None:
         """Put a message's words in; where that fails, mark the index as damaged and go on."""
-        connection.execute("SAVEPOINT indexing")
-        try:
+        with self._or_marked(connection):
             _change(connection, message_id, row, delete=False)
-            # A further savepoint makes FTS5 write what it holds back: a fault shows here and not at the commit.
-            connection.execute("SAVEPOINT indexed")
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorname", "").startswith("SQLITE_FULL"):
-                raise
-            connection.execute("ROLLBACK TO indexing")
-            self._mark(connection)
-        connection.execute("RELEASE indexing")
 
     def remove(self, connection: sqlite3.Connection, rows: Iterable[Mapping[str, Any]]) -> None:
         """Take exactly the words of these messages out; where that fails, mark the index as damaged and go on."""
-        connection.execute("SAVEPOINT unindexing")
-        try:
+        with self._or_marked(connection):
             for row in rows:
                 _change(connection, row["id"], row, delete=True)
-            connection.execute("SAVEPOINT unindexed")
-        except sqlite3.DatabaseError as error:
-            if getattr(error, "sqlite_errorname", "").startswith("SQLITE_FULL"):
-                raise
-            connection.execute("ROLLBACK TO unindexing")
-            self._mark(connection)
-        connection.execute("RELEASE unindexing")
 
     def search(
         self, query: SearchQuery, limit: int, filters: str, parameters: list[object], *, calls: bool
@@ -130,6 +114,21 @@ class FullTextIndex:
     def forget_deleted(self, connection: sqlite3.Connection) -> None:
         """Merge the index so that words of removed messages are no longer in it, not even marked as gone."""
         connection.execute("INSERT INTO messages_fts(messages_fts) VALUES ('optimize')")
+
+    @contextmanager
+    def _or_marked(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """Changes of the index that are all taken back where one fails; the index is then marked as damaged."""
+        connection.execute("SAVEPOINT indexing")
+        try:
+            yield
+            # A further savepoint makes FTS5 write what it holds back: a fault shows here and not at the commit.
+            connection.execute("SAVEPOINT indexed")
+        except sqlite3.DatabaseError as error:
+            if getattr(error, "sqlite_errorname", "").startswith("SQLITE_FULL"):
+                raise
+            connection.execute("ROLLBACK TO indexing")
+            self._mark(connection)
+        connection.execute("RELEASE indexing")
 
     def _mark(self, connection: sqlite3.Connection) -> None:
         self.damaged = True

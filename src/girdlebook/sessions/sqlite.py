@@ -148,10 +148,7 @@ class SQLiteSessionStore:
             "last_active": now,
         }
         with self._database.write() as connection:
-            _check_title(connection, row["title"], session_id, user_id)
-            row["system_prompt"] = _store_text(connection, system_prompt)
-            row["tool_specs"] = _store_text(connection, tool_specs)
-            _insert(connection, "sessions", row, "ON CONFLICT(id) DO NOTHING")
+            _insert_session(connection, row, system_prompt, tool_specs)
         try:
             return self.session(session_id)
         except SessionNotFound as error:
@@ -245,7 +242,7 @@ class SQLiteSessionStore:
         return str(rows[0]["id"]) if rows else session_id
 
     def titled(self, words: Collection[str], *, limit: int = 3) -> list[SessionRecord]:
-        """The latest sessions whose title holds all of these index words."""
+        """The latest sessions whose title holds all of these words, as `query.parse` gives them."""
         scope, parameters = self._in_scope()
         rows = self._database.read(
             f"{_SESSIONS} WHERE s.title IS NOT NULL AND {scope} ORDER BY s.last_active DESC LIMIT ?",
@@ -277,14 +274,9 @@ class SQLiteSessionStore:
         row = {name: getattr(record, name) for name in _IMPORTED}
         row |= {name: getattr(record.usage, name) for name in _USAGE_NAMES}
         row |= {"title": sanitize_title(record.title), "estimated_cost_usd": record.usage.cost_usd}
+        row["last_active"] = record.started_at
         with self._database.write() as connection:
-            _check_title(connection, row["title"], record.id, record.user_id)
-            row["system_prompt"] = _store_text(connection, system_prompt)
-            row["tool_specs"] = _store_text(connection, tool_specs)
-            if (
-                _insert(connection, "sessions", row | {"last_active": record.started_at}, "ON CONFLICT DO NOTHING")
-                is None
-            ):
+            if not _insert_session(connection, row, system_prompt, tool_specs):
                 raise StoreError(f"the session {record.id!r} is there already; delete it first to import it anew")
             for message, timestamp in messages:
                 self._append_one(connection, record.id, message, timestamp, None, None, None)
@@ -674,6 +666,22 @@ def _insert(connection: sqlite3.Connection, table: str, row: dict[str, Any], con
     marks = ",".join(f":{name}" for name in row)
     with closing(connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks}) {conflict}", row)) as cursor:
         return cursor.lastrowid if cursor.rowcount else None
+
+
+def _insert_session(
+    connection: sqlite3.Connection, row: dict[str, Any], system_prompt: str | None, tool_specs: str | None
+) -> bool:
+    """Insert a session with its texts; gives whether its id was free.
+
+    Raises:
+        TitleError: another session has the title.
+    """
+    _check_title(connection, row["title"], row["id"], row["user_id"])
+    texts = {
+        "system_prompt": _store_text(connection, system_prompt),
+        "tool_specs": _store_text(connection, tool_specs),
+    }
+    return _insert(connection, "sessions", row | texts, "ON CONFLICT(id) DO NOTHING") is not None
 
 
 def _store_text(connection: sqlite3.Connection, text: str | None) -> str | None:

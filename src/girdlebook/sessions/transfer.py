@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from girdlebook.errors import GirdleError, TransferError
@@ -101,8 +101,7 @@ def _message(row: Mapping[str, Any]) -> Message:
     calls = fields["tool_calls"]
     calls = json.loads(calls) if isinstance(calls, str) else calls
     fields["tool_calls"] = json.dumps([_call(call) for call in calls]) if calls else None
-    message = from_row({"role": row["role"], **fields})
-    return message if message.text or message.content else replace(message, content="")
+    return from_row({"role": row["role"], **fields})
 
 
 def _call(call: Mapping[str, Any]) -> dict[str, str]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from girdlebook.errors import AmbiguousSession, ScopeError, SessionNotFound, StoreCorrupt, StoreError, TitleError
 from girdlebook.messages import Attachment, ImagePart, Message, OpaquePart, TextPart, ToolCall, Usage
 from girdlebook.sessions.filters import SessionFilter
+from girdlebook.sessions.query import parse
 from girdlebook.sessions.rows import call_words, content_words
 from girdlebook.sessions.sqlite import SQLiteSessionStore
 
@@ -533,3 +534,41 @@ def test_a_copy_made_during_writes_is_whole(path, tmp_path):
     with SQLiteSessionStore.open(tmp_path / "copy.db") as copy:
         assert copy.index.fault() is None
         assert len(copy.messages(session.id)) >= 2000
+
+
+def test_L2_15_a_lineage_has_one_root_and_a_loop_ends(store):
+    root = store.create_session("root", source="cli")
+    child = store.create_session("child", source="cli", parent_session_id=root.id)
+    grandchild = store.create_session("grandchild", source="cli", parent_session_id=child.id)
+    assert {store.root_of(record.id) for record in (root, child, grandchild)} == {root.id}
+    with store.database.write() as connection:
+        connection.execute("UPDATE sessions SET parent_session_id = 'grandchild' WHERE id = 'root'")
+    assert store.root_of(child.id) in {"root", "child", "grandchild"}
+
+
+def test_live_messages_of_a_session_can_be_left_out_and_archived_ones_are_found(store):
+    archived, live = fill(store, "部署 archived", "部署 live")
+    with store.database.write() as connection:
+        connection.execute("UPDATE messages SET active = 0, compacted = 1 WHERE id = ?", [archived])
+    assert found(store, "部署", live_excluded="s") == [archived]
+    assert [stored.id for stored in store.history("s")] == [archived, live]
+    assert [stored.id for stored in store.messages("s")] == [live]
+
+
+def test_sessions_are_found_by_words_of_their_titles(store):
+    store.create_session(source="cli", title="Deploying the gateway", started_at=1.0)
+    tea = store.create_session(source="cli", title="绿茶计划", started_at=2.0)
+
+    def words(query):
+        return [word for term in parse(query).terms for word in term]
+
+    assert [record.title for record in store.titled(words("deploy gateway"))] == ["Deploying the gateway"]
+    assert store.titled(words("绿茶")) == [tea]
+    assert store.titled([]) == []
+
+
+def test_a_session_that_goes_on_has_no_end(store):
+    session = store.create_session(source="cli")
+    store.end_session(session.id, "closed")
+    store.reopen(session.id)
+    assert (store.session(session.id).ended_at, store.session(session.id).end_reason) == (None, None)
