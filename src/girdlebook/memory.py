@@ -1,6 +1,7 @@
 """The composition root: puts the layers of one home together, and alone reads its settings."""
 
 import datetime
+import json
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -16,7 +17,8 @@ from girdlebook.session import MemorySession
 from girdlebook.sessions.sqlite import SQLiteSessionStore
 from girdlebook.sessions.store import SessionStore, new_session_id
 from girdlebook.sessions.tool import SessionSearchTool
-from girdlebook.tools import Toolbox, ToolSpec
+from girdlebook.tools import Toolbox, ToolSpec, specs_from_json, specs_to_json
+from girdlebook.transcripts import mended
 
 
 class Memory:
@@ -58,7 +60,12 @@ class Memory:
     @property
     def sessions(self) -> SessionStore:
         """The stored conversations: the user's own, or all of them for the home's owner."""
-        return self._database if self.user_id is None else self._database.for_user(self.user_id)
+        return self._database if self.user_id is None else self.own_sessions
+
+    @property
+    def own_sessions(self) -> SessionStore:
+        """The conversations that can be gone on with: the user's own; the owner's are those without a user."""
+        return self._database.for_user(self.user_id)
 
     def session(
         self,
@@ -66,6 +73,7 @@ class Memory:
         *,
         source: str = "library",
         title: str | None = None,
+        project: Path | None = None,
         tools: Sequence[ToolSpec] = (),
         model: str | None = None,
         today: datetime.date | None = None,
@@ -76,6 +84,7 @@ class Memory:
             instructions: the system prompt's first part, in the caller's words.
             source: where it takes place (`cli`, `library`, …), for lists and searches.
             title: a name for lists.
+            project: the folder that it is about, for lists and searches.
             tools: the caller's own tools; their calls wait in `pending_calls`.
             model: the name of the model that will answer, for the records.
             today: the date in the prompt; None for the local date.
@@ -84,28 +93,87 @@ class Memory:
             UnreadableFile: MEMORY.md or USER.md cannot be read.
             ValueError: one of `tools` has the name of one of ours.
         """
-        own = self._database.for_user(self.user_id)
         session_id = new_session_id()
-        memory_tool = MemoryTool(self.store) if self.store.targets else None
-        search_tool = SessionSearchTool(own, session_id=session_id)
-        ours = [*([memory_tool.tool] if memory_tool else []), search_tool.tool]
-        snapshot = self.store.snapshot()
-        system = system_prompt(
-            instructions,
-            guidance=[tool.spec.name for tool in ours],
-            memory_blocks=[block for target in self.store.targets if (block := snapshot.render(target))],
-            today=today or datetime.date.today(),
+        memory_tool, toolbox = self._own_tools(session_id, tools)
+        specs = (*toolbox.specs, *tools)
+        system = self._system_prompt(instructions, toolbox, today)
+        store = self.own_sessions
+        start = partial(
+            store.create_session,
+            session_id,
+            source=source,
+            title=title,
+            project=None if project is None else str(project),
+            model=model,
+            system_prompt=system,
+            tool_specs=specs_to_json(specs),
         )
         return MemorySession(
-            session_id,
-            start=partial(
-                own.create_session, session_id, source=source, title=title, model=model, system_prompt=system
-            ),
-            store=own,
+            session_id, start=start, store=store, system=system, memory_tool=memory_tool, toolbox=toolbox, tools=specs
+        )
+
+    def resume(
+        self,
+        name: str,
+        instructions: str = "",
+        *,
+        tools: Sequence[ToolSpec] = (),
+        today: datetime.date | None = None,
+    ) -> MemorySession:
+        """Go on with an earlier conversation, also one that ended or broke off.
+
+        The prompt and the tools that it began with are used again, so its next request extends its last one byte for
+        byte and a vendor's cache may still serve it.  Only where the tools on offer have changed is the prompt built
+        anew, with a fresh snapshot.
+
+        Parameters:
+            name: its id, the beginning of one, or its title.
+            instructions, today: as in `session`; used where the prompt is built anew.
+            tools: the caller's own tools.
+
+        Raises:
+            SessionNotFound, AmbiguousSession: the name is nobody's, or that of several.
+            UnreadableFile: MEMORY.md or USER.md cannot be read.
+            ValueError: one of `tools` has the name of one of ours.
+        """
+        store = self.own_sessions
+        record = store.session(store.tip_of(store.resolve(name).id))
+        memory_tool, toolbox = self._own_tools(record.id, tools)
+        specs = (*toolbox.specs, *tools)
+        system, stored_specs = _stored_beginning(store, record.id)
+        if system is not None and _same_tools(specs, stored_specs):
+            start, specs = partial(store.reopen, record.id), stored_specs
+        else:
+            system = self._system_prompt(instructions, toolbox, today)
+            start = partial(store.reopen, record.id, system_prompt=system, tool_specs=specs_to_json(specs))
+        return MemorySession(
+            record.id,
+            start=start,
+            store=store,
             system=system,
             memory_tool=memory_tool,
-            toolbox=Toolbox(ours),
-            caller_tools=tools,
+            toolbox=toolbox,
+            tools=specs,
+            messages=mended(stored.message for stored in store.messages(record.id)),
+            usage=record.usage,
+        )
+
+    def _own_tools(self, session_id: str, caller_tools: Sequence[ToolSpec]) -> tuple[MemoryTool | None, Toolbox]:
+        memory_tool = MemoryTool(self.store) if self.store.targets else None
+        search_tool = SessionSearchTool(self.own_sessions, session_id=session_id)
+        toolbox = Toolbox([*([memory_tool.tool] if memory_tool else []), search_tool.tool])
+        taken = [spec.name for spec in caller_tools if spec.name in toolbox]
+        if taken:
+            raise ValueError(f"the tool name {taken[0]!r} is taken by the memory; rename yours")
+        return memory_tool, toolbox
+
+    def _system_prompt(self, instructions: str, toolbox: Toolbox, today: datetime.date | None) -> str:
+        snapshot = self.store.snapshot()
+        return system_prompt(
+            instructions,
+            guidance=[spec.name for spec in toolbox.specs],
+            memory_blocks=[block for target in self.store.targets if (block := snapshot.render(target))],
+            today=today or datetime.date.today(),
         )
 
     def close(self) -> None:
@@ -136,3 +204,18 @@ def open_curated(home: Home, config: Config, user_id: str | None) -> MemoryStore
         user_folder=None if user_id is None else home.user_memories(user_id),
         targets=tuple(target for target, on in enabled.items() if on),
     )
+
+
+def _stored_beginning(store: SessionStore, session_id: str) -> tuple[str | None, tuple[ToolSpec, ...]]:
+    """The system prompt and the tools of a session's requests so far, where they are known."""
+    system, specs = store.prompt_of(session_id)
+    return (None, ()) if system is None or specs is None else (system, specs_from_json(specs))
+
+
+def _same_tools(specs: Sequence[ToolSpec], stored: Sequence[ToolSpec]) -> bool:
+    """Whether the same tools take the same arguments; other descriptions are no reason to lose a cached prefix."""
+
+    def offered(some: Sequence[ToolSpec]) -> dict[str, str]:
+        return {spec.name: json.dumps(spec.parameters, sort_keys=True) for spec in some}
+
+    return offered(specs) == offered(stored)

@@ -9,11 +9,12 @@ from dataclasses import replace
 from types import TracebackType
 
 from girdlebook.context import Context
-from girdlebook.curated.tool import MemoryTool
+from girdlebook.curated.tool import NAME, MemoryTool
 from girdlebook.errors import TurnError
 from girdlebook.messages import Message, Reply, ToolCall, ToolResult, Usage
 from girdlebook.sessions.store import SessionStore
 from girdlebook.tools import Toolbox, ToolSpec
+from girdlebook.transcripts import open_calls, turns_since_call
 
 
 class MemorySession:
@@ -24,15 +25,14 @@ class MemorySession:
 
     Parameters:
         session_id: the id under which the transcript is stored.
-        start: stores the session's row; called once, at the first turn.
+        start: stores or reopens the session's row; called once, at the first turn.
         store: where the transcript goes.
         system: the system prompt, already holding the frozen snapshot.
         memory_tool: layer 1's tool, None where the settings switched both targets off.
         toolbox: our own tools, run inside `add_reply`.
-        caller_tools: tools of the caller; their calls wait in `pending_calls`.
-
-    Raises:
-        ValueError: a tool of the caller has the name of one of ours (report L4-22).
+        tools: everything on offer, ours included; calls of the others wait in `pending_calls`.
+        messages: what was said before, where a session goes on; a valid transcript but for its end.
+        usage: what was used before.
     """
 
     def __init__(
@@ -44,23 +44,23 @@ class MemorySession:
         system: str,
         memory_tool: MemoryTool | None,
         toolbox: Toolbox,
-        caller_tools: Sequence[ToolSpec] = (),
+        tools: Sequence[ToolSpec],
+        messages: Sequence[Message] = (),
+        usage: Usage = Usage(),  # noqa: B008
     ) -> None:
-        taken = [spec.name for spec in caller_tools if spec.name in toolbox]
-        if taken:
-            raise ValueError(f"the tool name {taken[0]!r} is taken by the memory; rename yours")
         self.id = session_id
-        self.usage = Usage()
-        self.turns = 0
+        self.usage = usage
+        self.turns = sum(message.role == "user" for message in messages)
         self._start = start
+        self._started = False
         self._store = store
         self._system = system
         self._memory_tool = memory_tool
         self._toolbox = toolbox
-        self._tools = (*toolbox.specs, *caller_tools)
-        self._messages: list[Message] = []
-        self._call_ids: set[str] = set()
-        self._unanswered: list[ToolCall] = []
+        self._tools = tuple(tools)
+        self._messages = list(messages)
+        self._call_ids = {call.id for message in messages for call in message.tool_calls}
+        self._unanswered = open_calls(messages)
         self._in_turn = False
         self._replied = False
         self._closed = False
@@ -80,8 +80,10 @@ class MemorySession:
             raise TurnError("the last turn is still open; call end_turn() or interrupt() first")
         if not text.strip():
             raise TurnError("there is nothing to answer: the text is blank")
-        if not self._messages:
+        if not self._started:
             self._start()
+            self._started = True
+            self._close_transcript("interrupted")
         self._append(Message(role="user", content=text))
         self._in_turn, self._replied = True, False
         if self._memory_tool is not None:
@@ -120,7 +122,7 @@ class MemorySession:
             TurnError: no such call is waiting.
             StoreError: it could not be stored.
         """
-        waiting = {call.id: call for call in self._unanswered}
+        waiting = {call.id: call for call in self.pending_calls}
         if call_id not in waiting:
             raise TurnError(f"no call {call_id!r} is waiting; waiting are: {', '.join(waiting) or 'none'}")
         self._answer(waiting[call_id], ToolResult(call_id, content, is_error))
@@ -147,10 +149,7 @@ class MemorySession:
         """
         if not self._in_turn:
             return
-        for call in tuple(self._unanswered):
-            self._answer(call, ToolResult(call.id, f"not run: {why}", is_error=True))
-        if self._messages[-1].role != "assistant":
-            self._append(Message(role="assistant", content=f"({why})", finish_reason="interrupted"))
+        self._close_transcript(why)
         self._in_turn = False
         self.turns += 1
 
@@ -169,12 +168,17 @@ class MemorySession:
     @property
     def pending_calls(self) -> tuple[ToolCall, ...]:
         """Calls of the caller's tools that wait for `add_tool_result`."""
-        return tuple(self._unanswered)
+        return tuple(self._unanswered) if self._in_turn else ()
 
     @property
     def awaiting_model(self) -> bool:
         """Whether the model is to be asked next."""
         return self._in_turn and not self._replied and not self._unanswered
+
+    @property
+    def turns_since_memory(self) -> int:
+        """Turns since the `memory` tool was last called; the nudge counts by it, across a stop too."""
+        return turns_since_call(self._messages, NAME)
 
     @property
     def last_text(self) -> str:
@@ -193,7 +197,7 @@ class MemorySession:
         if self._closed:
             return
         self.interrupt()
-        if self._messages:
+        if self._started:
             self._store.end_session(self.id, reason)
         self._closed = True
 
@@ -211,6 +215,13 @@ class MemorySession:
         usage, model = (reply.usage, reply.model) if reply else (None, None)
         self._store.append(self.id, message, usage=usage, model=model)
         self._messages.append(message)
+
+    def _close_transcript(self, why: str) -> None:
+        """Answer open calls with a word that they were not run, and let the assistant have the last word."""
+        for call in tuple(self._unanswered):
+            self._answer(call, ToolResult(call.id, f"not run: {why}", is_error=True))
+        if self._messages and self._messages[-1].role != "assistant":
+            self._append(Message(role="assistant", content=f"({why})", finish_reason="interrupted"))
 
     def _answer(self, call: ToolCall, result: ToolResult) -> None:
         self._append(

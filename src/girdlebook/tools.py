@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from girdlebook.errors import GirdleError
@@ -23,6 +23,23 @@ class ToolSpec:
     description: str
     parameters: Mapping[str, Any]
     trust: Trust = "local"
+
+
+def specs_to_json(specs: Iterable[ToolSpec]) -> str:
+    """The tools on offer as text, so that a session that goes on later can offer the very same."""
+    return json.dumps([asdict(spec) for spec in specs])
+
+
+def specs_from_json(text: str) -> tuple[ToolSpec, ...]:
+    """The tools that `specs_to_json` wrote.
+
+    Raises:
+        ValueError: the text is something else.
+    """
+    try:
+        return tuple(ToolSpec(**spec) for spec in json.loads(text))
+    except TypeError as error:
+        raise ValueError(f"no list of tools: {text[:80]!r}") from error
 
 
 Handler = Callable[[dict[str, Any]], object]

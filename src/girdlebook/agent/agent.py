@@ -1,6 +1,7 @@
 """An agent: a model, a memory and the tools it may use."""
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from types import TracebackType
 
 from girdlebook.agent.loop import TurnResult, run_turn
@@ -21,6 +22,7 @@ class Agent:
         tools: plain typed functions with a docstring, or `Tool` values.
         max_iterations: the most model calls in one turn.
         source: where the conversations take place, for lists and searches.
+        project: the folder that they are about, for the same.
 
     Raises:
         TypeError: a function cannot become a tool.
@@ -36,6 +38,7 @@ class Agent:
         tools: Sequence[Tool | Callable[..., object]] = (),
         max_iterations: int = 30,
         source: str = "library",
+        project: Path | None = None,
     ) -> None:
         if max_iterations < 1:
             raise ValueError(f"max_iterations is {max_iterations}; a turn needs at least one model call")
@@ -45,6 +48,7 @@ class Agent:
         self._toolbox = Toolbox(tool if isinstance(tool, Tool) else tool_from_function(tool) for tool in tools)
         self._max_iterations = max_iterations
         self._source = source
+        self._project = project
         self._session: MemorySession | None = None
 
     @property
@@ -52,7 +56,11 @@ class Agent:
         """The running session; opened if there is none."""
         if self._session is None:
             self._session = self.memory.session(
-                self._instructions, source=self._source, tools=self._toolbox.specs, model=self.model.name
+                self._instructions,
+                source=self._source,
+                project=self._project,
+                tools=self._toolbox.specs,
+                model=self.model.name,
             )
         return self._session
 
@@ -66,6 +74,20 @@ class Agent:
         """Close the running session and open another, with a fresh snapshot."""
         self.close("new")
         return self.session
+
+    def resume(self, name: str) -> MemorySession:
+        """Close the running session and go on with an earlier one.
+
+        Parameters:
+            name: its id, the beginning of one, or its title.
+
+        Raises:
+            SessionNotFound, AmbiguousSession: the name is nobody's, or that of several; the running session stays.
+        """
+        resumed = self.memory.resume(name, self._instructions, tools=self._toolbox.specs)
+        self.close("resumed another")
+        self._session = resumed
+        return resumed
 
     def close(self, reason: str = "closed") -> None:
         """End the running session.

@@ -2,18 +2,24 @@
 
 import sys
 from contextlib import closing
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from girdlebook.agent import Agent, TurnResult
-from girdlebook.cli.conversation import Conversation, Screen, WaitedForModel
+from girdlebook.cli.conversation import Conversation, Screen, WaitedForModel, going_on
 from girdlebook.cli.output import Json, User, from_argument, notice, out, out_json
 from girdlebook.cli.signals import Signals
+from girdlebook.errors import StoreError
 from girdlebook.memory import Memory
 from girdlebook.models import open_model
 from girdlebook.models.base import ChatModel
-from girdlebook.profiles import resolve
+from girdlebook.profiles import resolve as resolve_home
+from girdlebook.repository import project_of
+from girdlebook.sessions.filters import SessionFilter
+
+SOURCE = "cli"
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -32,6 +38,11 @@ def chat(
             "Without it the embedded responder, which is no language model.",
         ),
     ] = None,
+    resume: Annotated[
+        str | None,
+        typer.Option("--resume", "-r", metavar="SESSION", help="Go on with this one: an id, its beginning, a title."),
+    ] = None,
+    go_on: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the latest conversation.")] = False,
     user: User = None,
     max_iterations: Annotated[int, typer.Option(min=1, metavar="N", help="The most model calls in one turn.")] = 30,
     as_json: Json = False,
@@ -43,19 +54,38 @@ def chat(
     """
     if as_json and message is None:
         raise typer.BadParameter("it prints one reply, so it needs -m TEXT", param_hint="--json")
-    home = resolve(context.obj)
+    if resume is not None and go_on:
+        raise typer.BadParameter("it names another conversation than --continue; give one of the two", param_hint="-r")
+    home = resolve_home(context.obj)
     answering = open_model(model)
     screen = Screen()
     with Signals() as signals, Memory.open(home, user_id=user) as memory:
         waited_for = WaitedForModel(answering, signals, screen)
-        agent = Agent(waited_for, memory, max_iterations=max_iterations, source="cli")
+        project = project_of(Path.cwd())
+        agent = Agent(waited_for, memory, max_iterations=max_iterations, source=SOURCE, project=project)
         with closing(agent):
             notice(introduction(answering))
+            if resume is not None or go_on:
+                session = agent.resume(latest(memory) if resume is None else from_argument(resume))
+                notice(going_on(session))
             if message is None:
                 interactive = sys.stdin.isatty() and sys.stdout.isatty()
                 Conversation(agent, signals, screen, interactive=interactive).run()
             else:
                 _print_reply(agent.run(from_argument(message)), as_json=as_json)
+
+
+def latest(memory: Memory) -> str:
+    """The id of the latest conversation that took place here.
+
+    Raises:
+        StoreError: there is none.
+    """
+    where = SessionFilter(sources=(SOURCE,))
+    records = memory.own_sessions.recent(limit=1, where=where)
+    if not records:
+        raise StoreError("there is no conversation to go on with; start one with: girdle chat")
+    return records[0].id
 
 
 def introduction(model: ChatModel) -> str:

@@ -8,21 +8,23 @@ from importlib import import_module
 
 from girdlebook.agent import Agent
 from girdlebook.cli.memory import block
-from girdlebook.cli.output import notice, out
+from girdlebook.cli.output import clip, notice, out
 from girdlebook.cli.signals import Signals
 from girdlebook.context import Context
 from girdlebook.errors import GirdleError
 from girdlebook.messages import Reply, Usage
 from girdlebook.models.base import ChatModel, OnText
+from girdlebook.session import MemorySession
 
 PROMPT = "> "
 
 # A path at the start of a message is no command.
-_COMMAND = re.compile(r"/([a-z]+)\s*", re.IGNORECASE)
+_COMMAND = re.compile(r"/([a-z]+)(?:\s+(\S.*))?", re.IGNORECASE)
 
 _HELP = """\
 /memory  what is remembered, as it is now
 /new     start a new conversation (also /reset)
+/resume  go on with an earlier conversation: /resume ID or title
 /usage   turns and tokens of this conversation
 /help    this list
 /quit    leave (also Ctrl-D, and Ctrl-C twice)"""
@@ -80,7 +82,7 @@ class Conversation:
         self._screen = screen
         self._interactive = interactive
         self._interrupted = False
-        self._commands: dict[str, Callable[[], None]] = {
+        self._commands: dict[str, Callable[[], object]] = {
             "memory": self._show_memory,
             "new": self._start_anew,
             "reset": self._start_anew,
@@ -139,12 +141,8 @@ class Conversation:
             out()
 
     def _handle(self, text: str) -> None:
-        command = _COMMAND.fullmatch(text)
         try:
-            if command is None:
-                self._turn(text)
-            else:
-                self._commands.get(command[1].lower(), lambda: notice(f"unknown command {text}; /help lists them"))()
+            self._obey_or_answer(text)
         except KeyboardInterrupt:
             self._screen.end_line()
             notice("(interrupted)")
@@ -156,6 +154,17 @@ class Conversation:
             if not self._interactive:
                 raise
             notice(f"girdle: {error}")
+
+    def _obey_or_answer(self, text: str) -> None:
+        command = _COMMAND.fullmatch(text)
+        if command is None:
+            self._turn(text)
+        elif command[1].lower() == "resume":
+            self._resume(command[2])
+        elif command[2] is not None:
+            self._turn(text)
+        else:
+            self._commands.get(command[1].lower(), lambda: notice(f"unknown command {text}; /help lists them"))()
 
     def _turn(self, text: str) -> None:
         self._screen.silent = True
@@ -175,9 +184,21 @@ class Conversation:
         self._agent.new_session()
         notice("A new conversation.  What was remembered so far is in its prompt.")
 
+    def _resume(self, name: str | None) -> None:
+        if name is None:
+            notice("which one?  /resume ID or title; girdle sessions list shows them")
+        else:
+            notice(going_on(self._agent.resume(name)))
+
     def _show_usage(self) -> None:
         session = self._agent.session
         out(f"session {session.id} · {session.turns} turns · {describe(session.usage)}")
+
+
+def going_on(session: MemorySession) -> str:
+    """What to say when an earlier conversation is taken up: which, and where it stood."""
+    said = f"; the last words were: {clip(session.messages[-1].text, 50)}" if session.messages else ""
+    return f"Going on with {session.id}, {session.turns} turns so far{said}"
 
 
 def describe(usage: Usage) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from girdlebook.cli.narrowing import Project, Since, Source, Until, narrowed
 from girdlebook.cli.output import COLUMNS, Json, User, clip, clock, from_argument, notice, out, out_json
 from girdlebook.profiles import resolve
 from girdlebook.sessions.sqlite import SQLiteSessionStore
@@ -29,6 +30,10 @@ def search(
             metavar="ROLE", help="Only messages of user, assistant or tool; without it, of user and assistant."
         ),
     ] = None,
+    source: Source = None,
+    project: Project = None,
+    since: Since = None,
+    until: Until = None,
     user: User = None,
     as_json: Json = False,
 ) -> None:
@@ -36,7 +41,7 @@ def search(
 
     Finding nothing is no error.
     """
-    query = from_argument(" ".join(words or []))
+    query, where = from_argument(" ".join(words or [])), narrowed(source, project, since, until)
     database = resolve(context.obj).state_db
     if not database.exists():  # looking must not make a home
         _print_hits(query, [], as_json=as_json) if query else print_sessions([], as_json=as_json)
@@ -44,9 +49,12 @@ def search(
     with SQLiteSessionStore.open_read_only(database) as everything:
         store: SessionStore = everything if user is None else everything.for_user(user)
         if query:
-            _print_hits(query, store.search(query, limit=limit, roles=[role] if role else SPOKEN), as_json=as_json)
+            hits = store.search(query, limit=limit, roles=[role] if role else SPOKEN, where=where)
+            if store.degraded:
+                notice("the search index is damaged, so only literal matches are shown; mend it: girdle doctor --fix")
+            _print_hits(query, hits, as_json=as_json)
         else:
-            print_sessions(store.recent(limit=limit), as_json=as_json)
+            print_sessions(store.recent(limit=limit, where=where), as_json=as_json)
 
 
 def _print_hits(query: str, hits: Sequence[SearchHit], *, as_json: bool) -> None:

@@ -1,8 +1,9 @@
 """`girdle sessions`: the stored conversations, one by one or all together."""
 
+import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -10,9 +11,10 @@ from typing import Annotated, Any
 
 import typer
 
+from girdlebook.cli.narrowing import Project, Since, Source, Until, narrowed
 from girdlebook.cli.output import Json, User, clock, confirm_deleting, from_argument, notice, out, out_json
 from girdlebook.cli.search import print_sessions, session_json
-from girdlebook.errors import StoreError, TransferError
+from girdlebook.errors import StoreError
 from girdlebook.profiles import resolve
 from girdlebook.sessions.filters import SessionFilter
 from girdlebook.sessions.sqlite import SQLiteSessionStore
@@ -35,12 +37,15 @@ def list_sessions(
     context: typer.Context,
     limit: Annotated[int, typer.Option(min=1, metavar="N", help="The most sessions.")] = 20,
     offset: Annotated[int, typer.Option(min=0, metavar="N", help="Leave out that many of the latest.")] = 0,
-    source: Annotated[str | None, typer.Option(metavar="NAME", help="Only those that took place there.")] = None,
+    source: Source = None,
+    project: Project = None,
+    since: Since = None,
+    until: Until = None,
     user: User = None,
     as_json: Json = False,
 ) -> None:
     """List the conversations, the latest first."""
-    where = SessionFilter(sources=(source,) if source else ())
+    where = narrowed(source, project, since, until)
     if not resolve(context.obj).state_db.exists():  # looking must not make a home
         print_sessions([], as_json=as_json)
         return
@@ -49,18 +54,46 @@ def list_sessions(
 
 
 @app.command("show")
-def show(context: typer.Context, session: Name, user: User = None, as_json: Json = False) -> None:
-    """Print a conversation in full."""
+def show(
+    context: typer.Context,
+    session: Name,
+    last: Annotated[int | None, typer.Option(min=1, metavar="N", help="Only the last N messages.")] = None,
+    turn: Annotated[
+        int | None, typer.Option("--context", min=1, metavar="N", help="Print what the model saw at turn N.")
+    ] = None,
+    user: User = None,
+    as_json: Json = False,
+) -> None:
+    """Print a conversation in full, or what the model saw of it."""
     with _reading(context, user) as store:
         record = store.resolve(from_argument(session))
-        messages = store.history(record.id)
+        messages = store.history(record.id) if last is None else store.messages(record.id, last=last)
+        prompt, tools = store.prompt_of(record.id)
+    if turn is not None:
+        messages = _up_to_turn(messages, turn)
     if as_json:
-        out_json(session_json(record) | {"messages": [_message_json(stored) for stored in messages]})
+        seen = {} if turn is None else {"system": prompt, "tools": json.loads(tools or "[]")}
+        out_json(session_json(record) | seen | {"messages": [_message_json(stored) for stored in messages]})
         return
     out(f"{record.id}  {record.source}  {record.title or ''}".rstrip())
+    if turn is not None:
+        names = ", ".join(spec["name"] for spec in json.loads(tools or "[]"))
+        out(f"\nsystem\n{prompt or '(not stored)'}\n\ntools\n{names or '(not stored)'}")
     for stored in messages:
         calls = "".join(f"\n→ {call.name} {call.arguments}" for call in stored.message.tool_calls)
-        out(f"\n{clock(stored.timestamp)}  {stored.message.role}\n{stored.message.text}{calls}")
+        out(f"\n{clock(stored.timestamp)}  {stored.message.role}\n{stored.message.sent_text}{calls}")
+
+
+def _up_to_turn(messages: Sequence[StoredMessage], turn: int) -> list[StoredMessage]:
+    """What stood in the first request of a turn.
+
+    Raises:
+        StoreError: there are not so many turns.
+    """
+    asked = [index for index, stored in enumerate(messages) if stored.message.role == "user"]
+    if turn > len(asked):
+        raise StoreError(f"the conversation has {len(asked)} turns; there is no turn {turn}")
+    return list(messages[: asked[turn - 1] + 1])
 
 
 @app.command("export")
@@ -133,7 +166,7 @@ def delete(
     with _writing(context, user) as store:
         record = store.resolve(from_argument(session))
         if not yes:
-            confirm_deleting(f"Delete {record.id} with {record.message_count} messages?", refusal=TransferError)
+            confirm_deleting(f"Delete {record.id} with {record.message_count} messages?", refusal=StoreError)
         store.delete_session(record.id)
         if erase:
             store.erase_deleted()
@@ -157,7 +190,7 @@ def prune(
         doomed = store.prunable(where)
         if doomed and not dry_run:
             if not yes:
-                confirm_deleting(f"Delete {len(doomed)} conversations?", refusal=TransferError)
+                confirm_deleting(f"Delete {len(doomed)} conversations?", refusal=StoreError)
             doomed = store.prune(where)
             if erase:
                 store.erase_deleted()

@@ -11,6 +11,8 @@ from girdlebook.curated.store import Change, MemoryStore
 from girdlebook.errors import AmbiguousMatch, InvalidEntry, MemoryFileError, NoMatch, OverLimit
 from girdlebook.tools import Tool, ToolSpec
 
+NAME = "memory"
+
 MAX_FAILURES = 3
 """Failed consolidations in a turn after which a failing answer is final (reports L1-20, L1-23)."""
 
@@ -64,7 +66,7 @@ class MemoryTool:
     """
 
     def __init__(self, store: MemoryStore, *, on_write: Callable[[MemoryWrite], None] | None = None) -> None:
-        self.spec = ToolSpec("memory", _description(store.targets), _parameters(store.targets))
+        self.spec = ToolSpec(NAME, _description(store.targets), _parameters(store.targets))
         self.tool = Tool(self.spec, self._run)
         self._store = store
         self._on_write = on_write

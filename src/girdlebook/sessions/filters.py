@@ -18,6 +18,7 @@ class SessionFilter:
     until: float | None = None
     ended: bool | None = None
     most_messages: int | None = None
+    excluded_session: str | None = None
 
     def sql(self, time: str) -> tuple[str, list[object]]:
         """The conditions over `s`, joined by AND, and their parameters.
@@ -29,6 +30,8 @@ class SessionFilter:
         for sources, word in ((self.sources, "IN"), (self.excluded_sources, "NOT IN")):
             if sources:
                 conditions.append((f"s.source {word} ({','.join('?' * len(sources))})", list(sources)))
+        if self.excluded_session is not None:
+            conditions.append(("s.id != ?", [self.excluded_session]))
         if self.project is not None:
             folder = self.project.rstrip("/\\") or self.project
             conditions.append(

@@ -26,6 +26,9 @@ from girdlebook.words import index_words
 _LINEAGE_STEPS = 100
 """Parents that are followed from a session; more is a loop."""
 
+COMPRESSION = "compression"
+"""The end reason of a session that goes on in its child."""
+
 _TITLED = 2_000
 """Titled sessions that a search by title looks at, the latest first."""
 
@@ -241,12 +244,38 @@ class SQLiteSessionStore:
         )
         return str(rows[0]["id"]) if rows else session_id
 
-    def titled(self, words: Collection[str], *, limit: int = 3) -> list[SessionRecord]:
+    def tip_of(self, session_id: str) -> str:
+        """The session in which this conversation goes on: some stores begin a new one when they compress.
+
+        A branch or a subagent's session is no continuation.
+        """
+        rows = self._database.read(
+            f"""WITH RECURSIVE line(id, reason, steps) AS (
+                    SELECT id, end_reason, 0 FROM sessions WHERE id = ?
+                    UNION ALL SELECT s.id, s.end_reason, steps + 1
+                    FROM line JOIN sessions s ON s.id = (
+                        SELECT c.id FROM sessions c WHERE c.parent_session_id = line.id
+                        ORDER BY c.last_active DESC, c.id DESC LIMIT 1)
+                    WHERE line.reason = '{COMPRESSION}' AND steps < {_LINEAGE_STEPS})
+                SELECT id FROM line ORDER BY steps DESC LIMIT 1""",
+            [session_id],
+        )
+        return str(rows[0]["id"]) if rows else session_id
+
+    def titled(
+        self,
+        words: Collection[str],
+        *,
+        limit: int = 3,
+        where: SessionFilter = SessionFilter(),  # noqa: B008
+    ) -> list[SessionRecord]:
         """The latest sessions whose title holds all of these words, as `query.parse` gives them."""
         scope, parameters = self._in_scope()
+        conditions, values = where.sql("s.last_active")
         rows = self._database.read(
-            f"{_SESSIONS} WHERE s.title IS NOT NULL AND {scope} ORDER BY s.last_active DESC LIMIT ?",
-            [*parameters, _TITLED],
+            f"""{_SESSIONS} WHERE s.title IS NOT NULL AND {scope} AND {conditions}
+                ORDER BY s.last_active DESC LIMIT ?""",
+            [*parameters, *values, _TITLED],
         )
         wanted = set(words)
         found = (row for row in rows if wanted and wanted <= set(index_words(row["title"]).split()))
@@ -302,8 +331,13 @@ class SQLiteSessionStore:
         )
         return numbered(title, {row["title"] for row in rows})
 
-    def reopen(self, session_id: str) -> None:
+    def reopen(
+        self, session_id: str, *, system_prompt: str | None = None, tool_specs: str | None = None
+    ) -> SessionRecord:
         """Take the end mark of a session away, since it goes on.
+
+        Parameters:
+            system_prompt, tool_specs: what its requests begin with from now on; None for what they began with.
 
         Raises:
             SessionNotFound
@@ -311,6 +345,11 @@ class SQLiteSessionStore:
         self.session(session_id)
         with self._database.write() as connection:
             connection.execute("UPDATE sessions SET ended_at = NULL, end_reason = NULL WHERE id = ?", [session_id])
+            for column, text in (("system_prompt", system_prompt), ("tool_specs", tool_specs)):
+                if text is not None:
+                    stored = _store_text(connection, text)
+                    connection.execute(f"UPDATE sessions SET {column} = ? WHERE id = ?", [stored, session_id])
+        return self.session(session_id)
 
     def end_session(self, session_id: str, reason: str) -> None:
         """Mark a session as ended; the first reason stays.
@@ -433,17 +472,25 @@ class SQLiteSessionStore:
         times: Sequence[float | None] = [None] * len(messages) if timestamps is None else timestamps
         return self._append(session_id, [(m, t, None) for m, t in zip(messages, times, strict=True)], None, None)
 
-    def messages(self, session_id: str) -> list[StoredMessage]:
+    def messages(self, session_id: str, *, last: int | None = None) -> list[StoredMessage]:
         """The session's messages that the model sees, in order.
+
+        Parameters:
+            last: only that many of the latest, and before them what belongs to them: a result never comes without its
+                call (report L2-23).
 
         Raises:
             SessionNotFound
         """
         self.session(session_id)
-        rows = self._database.read(
-            "SELECT * FROM messages WHERE session_id = ? AND active = 1 ORDER BY id", [session_id]
-        )
-        return [_stored(row) for row in rows]
+        sql = "SELECT * FROM messages m WHERE m.session_id = ? AND m.active = 1"
+        if last is None:
+            return [_stored(row) for row in self._database.read(f"{sql} ORDER BY m.id", [session_id])]
+        latest = self._database.read(f"{sql} ORDER BY m.id DESC LIMIT ?", [session_id, last])
+        if not latest:
+            return []
+        start = self._start_of_group(session_id, latest[-1]["id"])
+        return [_stored(row) for row in self._database.read(f"{sql} AND m.id >= ? ORDER BY m.id", [session_id, start])]
 
     def history(self, session_id: str) -> list[StoredMessage]:
         """All messages that were not rewound away, those that compression archived included, in order.
@@ -456,19 +503,91 @@ class SQLiteSessionStore:
         return [_stored(row) for row in self._database.read(sql, [session_id])]
 
     def around(self, message_id: int, *, window: int = 5) -> list[StoredMessage]:
-        """A message and up to `window` visible ones on each side of it in its session.
+        """A message and `window` visible ones on each side of it in its session.
+
+        There are more where a call would be parted from its results (report L2-23).
 
         Raises:
             StoreError: there is no such message in this store's scope.
         """
+        session_id = self._session_of(message_id)
+        sql = f"SELECT m.id FROM messages m WHERE m.session_id = ? AND {VISIBLE}"
+        before = self._database.read(f"{sql} AND m.id < ? ORDER BY m.id DESC LIMIT ?", [session_id, message_id, window])
+        after = self._database.read(f"{sql} AND m.id > ? ORDER BY m.id LIMIT ?", [session_id, message_id, window])
+        first, last = (rows[-1]["id"] if rows else message_id for rows in (before, after))
+        return self._between(session_id, first, last)
+
+    def ends(self, session_id: str, *, first: int, last: int) -> tuple[list[StoredMessage], list[StoredMessage]]:
+        """The first and the last visible messages of a session; a short session is all in the first list.
+
+        There are more where a call would be parted from its results.
+
+        Raises:
+            SessionNotFound
+        """
+        self.session(session_id)
+        sql = f"SELECT m.id FROM messages m WHERE m.session_id = ? AND {VISIBLE}"
+        head = self._database.read(f"{sql} ORDER BY m.id LIMIT ?", [session_id, first + last])
+        tail = self._database.read(f"{sql} ORDER BY m.id DESC LIMIT ?", [session_id, last])
+        if not head:
+            return [], []
+        if not tail or tail[0]["id"] <= head[-1]["id"]:
+            return self._between(session_id, head[0]["id"], head[-1]["id"]), []
+        beginning = self._between(session_id, head[0]["id"], head[first - 1]["id"])
+        ending = self._between(session_id, tail[-1]["id"], tail[0]["id"])
+        return beginning, [stored for stored in ending if stored.id > beginning[-1].id]
+
+    def bookends(self, session_id: str, *, each: int = 3) -> tuple[list[StoredMessage], list[StoredMessage]]:
+        """The first and the last messages with text that the person and the assistant wrote, whether few or many.
+
+        Raises:
+            SessionNotFound
+        """
+        self.session(session_id)
+        sql = f"""SELECT m.* FROM messages m WHERE m.session_id = ? AND {VISIBLE}
+                  AND m.role IN ('user', 'assistant') AND m.content != '' ORDER BY m.id"""
+        first = self._database.read(f"{sql} LIMIT ?", [session_id, each])
+        last = self._database.read(f"{sql} DESC LIMIT ?", [session_id, each])
+        return [_stored(row) for row in first], [_stored(row) for row in reversed(last)]
+
+    def position(self, message_id: int) -> tuple[int, int]:
+        """How many visible messages of its session stand before and after a message (report L2-19).
+
+        Raises:
+            StoreError: there is no such message in this store's scope.
+        """
+        session_id = self._session_of(message_id)
+        rows = self._database.read(
+            f"""SELECT count(*) FILTER (WHERE m.id < ?) AS before, count(*) FILTER (WHERE m.id > ?) AS after
+                FROM messages m WHERE m.session_id = ? AND {VISIBLE}""",
+            [message_id, message_id, session_id],
+        )
+        return rows[0]["before"], rows[0]["after"]
+
+    def _session_of(self, message_id: int) -> str:
         rows = self._database.read("SELECT session_id FROM messages WHERE id = ?", [message_id])
         if not rows:
             raise StoreError(f"no message {message_id}; take the number from a search hit")
-        session_id = self.session(rows[0]["session_id"]).id
-        sql = f"SELECT m.* FROM messages m WHERE m.session_id = ? AND {VISIBLE}"
-        before = self._database.read(f"{sql} AND m.id < ? ORDER BY m.id DESC LIMIT ?", [session_id, message_id, window])
-        after = self._database.read(f"{sql} AND m.id >= ? ORDER BY m.id LIMIT ?", [session_id, message_id, window + 1])
-        return [_stored(row) for row in (*reversed(before), *after)]
+        return self.session(rows[0]["session_id"]).id
+
+    def _start_of_group(self, session_id: str, message_id: int) -> int:
+        """The message itself; for a tool's result the message that called."""
+        rows = self._database.read(
+            f"""SELECT coalesce(max(m.id), ?) AS id FROM messages m
+                WHERE m.session_id = ? AND m.id <= ? AND m.role != 'tool' AND {VISIBLE}""",
+            [message_id, session_id, message_id],
+        )
+        return int(rows[0]["id"])
+
+    def _between(self, session_id: str, first: int, last: int) -> list[StoredMessage]:
+        """Visible messages from one to another, widened so that calls and their results stay together."""
+        behind = "SELECT min(n.id) FROM messages n WHERE n.session_id = ? AND n.id > ? AND n.role != 'tool'"
+        rows = self._database.read(
+            f"""SELECT m.* FROM messages m WHERE m.session_id = ? AND {VISIBLE}
+                AND m.id >= ? AND m.id < coalesce(({behind}), 9e18) ORDER BY m.id""",
+            [session_id, self._start_of_group(session_id, first), session_id, last],
+        )
+        return [_stored(row) for row in rows]
 
     # ── search ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -508,7 +627,7 @@ class SQLiteSessionStore:
         rows = {
             row["id"]: row
             for row in self._database.read(
-                f"SELECT id, session_id, role, content, timestamp FROM messages WHERE id IN ({marks})",
+                f"SELECT id, session_id, role, content, timestamp, active FROM messages WHERE id IN ({marks})",
                 [candidate.id for candidate in candidates],
             )
         }
@@ -521,6 +640,7 @@ class SQLiteSessionStore:
                 snippet=snippet(row["content"] or "", words),
                 role=row["role"],
                 timestamp=row["timestamp"],
+                archived=not row["active"],
             )
             for candidate in candidates
             if (row := rows.get(candidate.id)) is not None
@@ -657,7 +777,7 @@ def _record(row: sqlite3.Row) -> SessionRecord:
 
 
 def _stored(row: sqlite3.Row) -> StoredMessage:
-    return StoredMessage(row["id"], row["session_id"], row["timestamp"], from_row(row))
+    return StoredMessage(row["id"], row["session_id"], row["timestamp"], from_row(row), archived=not row["active"])
 
 
 def _insert(connection: sqlite3.Connection, table: str, row: dict[str, Any], conflict: str) -> int | None:

@@ -43,17 +43,21 @@ class ModelUsage:
 
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
-    """A message with its number and its time."""
+    """A message with its number and its time; `archived` where compression took it out of the model's sight."""
 
     id: int
     session_id: str
     timestamp: float
     message: Message
+    archived: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """A message that was found; `score` is higher for better ones, `snippet` marks the words as >>>word<<<."""
+    """A message that was found; `score` is higher for better ones, `snippet` marks the words as >>>word<<<.
+
+    `archived` says that compression took it out of the model's sight.
+    """
 
     session_id: str
     message_id: int
@@ -61,6 +65,7 @@ class SearchHit:
     snippet: str
     role: Role
     timestamp: float
+    archived: bool = False
 
 
 class SessionStore(Protocol):
@@ -98,11 +103,21 @@ class SessionStore(Protocol):
 
     def root_of(self, session_id: str) -> str: ...
 
-    def titled(self, words: Collection[str], *, limit: int = 3) -> list[SessionRecord]: ...
+    def tip_of(self, session_id: str) -> str: ...
+
+    def titled(
+        self,
+        words: Collection[str],
+        *,
+        limit: int = 3,
+        where: SessionFilter = SessionFilter(),  # noqa: B008
+    ) -> list[SessionRecord]: ...
 
     def rename(self, session_id: str, title: str | None) -> SessionRecord: ...
 
-    def reopen(self, session_id: str) -> None: ...
+    def reopen(
+        self, session_id: str, *, system_prompt: str | None = None, tool_specs: str | None = None
+    ) -> SessionRecord: ...
 
     def record_usage(self, session_id: str, usage: Usage, *, model: str | None, task: str) -> None: ...
 
@@ -125,11 +140,17 @@ class SessionStore(Protocol):
         self, session_id: str, messages: Sequence[Message], *, timestamps: Sequence[float] | None = None
     ) -> list[int]: ...
 
-    def messages(self, session_id: str) -> list[StoredMessage]: ...
+    def messages(self, session_id: str, *, last: int | None = None) -> list[StoredMessage]: ...
 
     def history(self, session_id: str) -> list[StoredMessage]: ...
 
     def around(self, message_id: int, *, window: int = 5) -> list[StoredMessage]: ...
+
+    def ends(self, session_id: str, *, first: int, last: int) -> tuple[list[StoredMessage], list[StoredMessage]]: ...
+
+    def bookends(self, session_id: str, *, each: int = 3) -> tuple[list[StoredMessage], list[StoredMessage]]: ...
+
+    def position(self, message_id: int) -> tuple[int, int]: ...
 
     def recent(
         self,

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from girdlebook.messages import Message, ToolCall
+from girdlebook.memory import Memory
+from girdlebook.messages import Message, Reply, ToolCall
 from girdlebook.profiles import Home
+from girdlebook.sessions.dates import start_of
 from girdlebook.sessions.sqlite import SQLiteSessionStore
 
 
@@ -40,6 +42,42 @@ def test_show_takes_an_id_its_beginning_or_a_title(girdle, talked: Home, name: s
     assert shown.code == 0
     assert "我喜欢绿茶 🍵" in shown.out
     assert "→ memory {}" in shown.out
+
+
+def test_show_prints_what_the_model_saw_at_a_turn(girdle, home: Path) -> None:
+    with Memory.open(home) as memory, memory.session("Be brief.") as session:
+        for text in ("你好", "谢谢"):
+            session.begin_turn(text)
+            session.add_reply(Reply(Message("assistant", "好")))
+            session.end_turn()
+    shown = girdle("sessions", "show", session.id, "--context", "2", "--json").json
+    assert shown["system"] == session.context().system
+    assert [tool["name"] for tool in shown["tools"]] == ["memory", "session_search"]
+    assert [one["content"] for one in shown["messages"]] == ["你好", "好", "谢谢"]
+    text = girdle("sessions", "show", session.id, "--context", "1").out
+    assert "Be brief." in text
+    assert "memory, session_search" in text
+    assert "谢谢" not in text
+    assert girdle("sessions", "show", session.id, "--context", "3").code == 1
+
+
+def test_show_prints_the_end_and_never_a_result_without_its_call(girdle, talked: Home) -> None:
+    shown = girdle("sessions", "show", "绿茶", "--last", "1", "--json").json["messages"]
+    assert [one["role"] for one in shown] == ["assistant", "tool"]
+
+
+def test_list_is_narrowed_by_time_and_project(girdle, home: Path) -> None:
+    with SQLiteSessionStore.open(home / "state.db") as store:
+        for n, month in enumerate(("2026-10-05", "2026-11-05")):
+            store.create_session(f"s{n}", source="cli", project=f"/w/p{n}", started_at=start_of(month))
+            store.append(f"s{n}", Message("user", "moon"), timestamp=start_of(month))
+    for command in (["sessions", "list"], ["search"], ["search", "moon"]):
+        for narrowing in (["--since", "2026-11"], ["--project", "/w/p1"]):
+            listed = girdle(*command, *narrowing, "--json").json
+            assert [row["session_id"] for row in listed.get("sessions") or listed["hits"]] == ["s1"]
+    refused = girdle("sessions", "list", "--until", "soon")
+    assert refused.code == 2
+    assert "write it as 2026-11-30" in refused.err
 
 
 def test_show_says_which_ids_are_meant_perhaps(girdle, talked: Home) -> None:
