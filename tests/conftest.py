@@ -10,7 +10,16 @@ import pytest
 from girdlebook.testing import ScriptedModel, assert_prefix_stable
 
 _GUARD = Path(__file__).with_name("guard") / "sitecustomize.py"
-_UNSETTLING = ("GIRDLE_", "OPENAI_", "VISUAL", "EDITOR", "COLUMNS", "PYTHONIOENCODING", "PYTHONUNBUFFERED")
+_UNSETTLING = (
+    "GIRDLE_",
+    "OPENAI_",
+    "ANTHROPIC_",
+    "VISUAL",
+    "EDITOR",
+    "COLUMNS",
+    "PYTHONIOENCODING",
+    "PYTHONUNBUFFERED",
+)
 
 
 def pytest_configure(config: pytest.Config) -> None:

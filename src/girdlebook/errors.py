@@ -26,6 +26,7 @@
     ├── TurnError                 the five verbs were called in an impossible order
     ├── ToolError                 a tool refuses; its text goes to the model
     └── ModelError                the model could not be asked, or answered nonsense
+        └── InvalidRequest            the vendor would refuse the request; it was not sent
 
 Each message says what was wrong and what to do next.  `answer()` is what a model sees when the error ends a tool
 call; only `Toolbox` calls it.
@@ -172,3 +173,12 @@ class ToolError(GirdleError):
 
 class ModelError(GirdleError):
     """The model could not be asked, or its answer could not be understood."""
+
+
+class InvalidRequest(ModelError):
+    """A request that the vendor would refuse; it was not sent."""
+
+
+def one_line(error: Exception) -> str:
+    """What a foreign error says, on one line of at most 300 characters."""
+    return " ".join(str(error).split())[:300]

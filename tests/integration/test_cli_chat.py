@@ -90,7 +90,8 @@ def test_an_endless_tool_loop_stops_at_the_limit(girdle, script) -> None:
 def test_a_wrong_model_makes_no_home(girdle, home: Path) -> None:
     done = girdle("chat", "-m", "x", "--model", "gpt")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == ("girdle: unknown model 'gpt'; write openai:NAME, URL#NAME, scripted:FILE or extractive\n")
+    forms = "anthropic:NAME, openai:NAME, URL#NAME, scripted:FILE or extractive"
+    assert done.stderr == f"girdle: unknown model 'gpt'; write {forms}\n"
     assert not home.exists()
 
 

@@ -78,7 +78,7 @@ def test_without_a_key_and_an_endpoint_the_model_says_so(monkeypatch):
         open_model("openai:gpt-5")
 
 
-@pytest.mark.parametrize("spec", ["gpt-5", "openai:", "http://127.0.0.1:1/v1", "anthropic:x"])
+@pytest.mark.parametrize("spec", ["gpt-5", "openai:", "http://127.0.0.1:1/v1", "anthropic:", "scripted:", "gemini:x"])
 def test_an_unknown_model_is_refused_with_the_forms_that_exist(spec):
     with pytest.raises(ModelError, match="openai:NAME"):
         open_model(spec)

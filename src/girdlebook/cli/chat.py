@@ -34,7 +34,7 @@ def chat(
         str | None,
         typer.Option(
             metavar="SPEC",
-            help="Who answers: openai:NAME, URL#NAME for any compatible endpoint, scripted:FILE. "
+            help="Who answers: anthropic:NAME, openai:NAME, URL#NAME for any compatible endpoint, scripted:FILE. "
             "Without it the embedded responder, which is no language model.",
         ),
     ] = None,

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from girdlebook.context import Context
+from girdlebook.dialects.validity import check_openai_chat
 from girdlebook.errors import ModelError
 from girdlebook.messages import ImagePart, Message, OpaquePart, Part, Reply, Role, TextPart, ToolCall, Usage
 from girdlebook.tools import ToolSpec
@@ -25,11 +26,16 @@ _ROLES: Mapping[str, Role] = {
 
 
 def request(context: Context) -> dict[str, Any]:
-    """`messages` and, where tools are on offer, `tools`, as keywords of a chat completions call."""
+    """`messages` and, where tools are on offer, `tools`, as keywords of a chat completions call.
+
+    Raises:
+        InvalidRequest: the vendor would refuse it.
+    """
     system = [{"role": "system", "content": context.system}] if context.system else []
     body: dict[str, Any] = {"messages": [*system, *render(context.messages)]}
     if context.tools:
         body["tools"] = [_render_tool(spec) for spec in context.tools]
+    check_openai_chat(body)
     return body
 
 

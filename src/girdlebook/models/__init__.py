@@ -4,18 +4,22 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
+from girdlebook.dialects.caching import Ttl
 from girdlebook.errors import MissingExtra, ModelError
 from girdlebook.models.base import ChatModel
 
 EXTRACTIVE = "extractive"
 
+_CLASSES = {"anthropic": "AnthropicChatModel", "openai": "OpenAIChatModel"}
 
-def open_model(spec: str | None = None) -> ChatModel:
+
+def open_model(spec: str | None = None, *, cache_ttl: Ttl = "5m") -> ChatModel:
     """The model that `spec` names.
 
     Parameters:
-        spec: None or `extractive` for the embedded responder, `openai:NAME`, `URL#NAME` for any compatible endpoint,
-            `scripted:FILE` for a script.
+        spec: None or `extractive` for the embedded responder, `anthropic:NAME`, `openai:NAME`, `URL#NAME` for any
+            endpoint that speaks chat completions, `scripted:FILE` for a script.
+        cache_ttl: how long a vendor that takes cache markers keeps a prefix (`prompt_caching.cache_ttl`).
 
     Raises:
         ModelError: the name has none of these forms, or the model cannot be set up.
@@ -24,23 +28,22 @@ def open_model(spec: str | None = None) -> ChatModel:
     if spec is None or spec == EXTRACTIVE:
         model: ChatModel = import_module("girdlebook.models.extractive").ExtractiveModel()
         return model
-    if spec.startswith("scripted:"):
-        scripted: ChatModel = import_module("girdlebook.models.scripted").ScriptedModel.from_file(
-            Path(spec.removeprefix("scripted:"))
-        )
-        return scripted
     if spec.startswith(("http://", "https://")):
         base_url, _, name = spec.partition("#")
-        return _openai(name, base_url, spec)
+        return _through_sdk("openai", name, spec, base_url=base_url, cache_ttl=cache_ttl)
     kind, _, name = spec.partition(":")
-    return _openai(name if kind == "openai" else "", None, spec)
+    if kind == "scripted" and name:
+        scripted: ChatModel = import_module("girdlebook.models.scripted").ScriptedModel.from_file(Path(name))
+        return scripted
+    return _through_sdk(kind, name, spec, base_url=None, cache_ttl=cache_ttl)
 
 
-def _openai(name: str, base_url: str | None, spec: str) -> ChatModel:
-    if not name:
-        raise ModelError(f"unknown model {spec!r}; write openai:NAME, URL#NAME, scripted:FILE or {EXTRACTIVE}")
-    if find_spec("openai") is None:
-        raise MissingExtra(f"the model {spec}", "openai")
-    module = import_module("girdlebook.models.openai")
-    model: ChatModel = module.OpenAIChatModel(name, base_url=base_url)
+def _through_sdk(vendor: str, name: str, spec: str, *, base_url: str | None, cache_ttl: Ttl) -> ChatModel:
+    if vendor not in _CLASSES or not name:
+        forms = "anthropic:NAME, openai:NAME, URL#NAME, scripted:FILE or " + EXTRACTIVE
+        raise ModelError(f"unknown model {spec!r}; write {forms}")
+    if find_spec(vendor) is None:
+        raise MissingExtra(f"the model {spec}", vendor)
+    module = import_module(f"girdlebook.models.{vendor}")
+    model: ChatModel = getattr(module, _CLASSES[vendor])(name, base_url=base_url, cache_ttl=cache_ttl)
     return model

@@ -1,0 +1,121 @@
+"""The Messages API over real HTTP, with the official SDK."""
+
+import json
+
+import pytest
+
+from girdlebook import Agent, Memory, Message, ModelError, Reply, ToolCall, Usage
+from girdlebook.context import Context
+from girdlebook.errors import MissingExtra
+from girdlebook.messages import OpaquePart, TextPart
+from girdlebook.models import open_model
+from girdlebook.models.anthropic import AnthropicChatModel
+from girdlebook.testing import assert_prefix_stable
+from girdlebook.testing.messages_server import MessagesServer
+from girdlebook.testing.model_server import BrokenStream, HttpFailure
+
+THINKING = OpaquePart("anthropic", {"type": "thinking", "thinking": "先想一想", "signature": "EqQBCg=="})
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch):
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
+
+
+def says(text, *parts, usage=None):
+    return Reply(Message("assistant", (*parts, TextPart(text)) if parts else text), usage)
+
+
+def two_calls(first):
+    wanted = {"action": "add", "target": "user", "content": first}
+    calls = (ToolCall("toolu_1", "memory", json.dumps(wanted)), ToolCall("toolu_2", "weather", '{"city": "厦门"}'))
+    return Reply(Message("assistant", (THINKING, TextPart("好的")), tool_calls=calls))
+
+
+def weather(city: str) -> str:
+    """The weather of a city."""
+    return f"晴 in {city}"
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_a_conversation_with_parallel_calls_and_thinking_keeps_its_prefix_and_its_markers(tmp_path, streamed):
+    pieces = []
+    usage = Usage(200, 9, cache_read_tokens=150, cache_write_tokens=30)
+    script = [two_calls("叫小林"), says("记住了，小林", usage=usage), says("再见", THINKING)]
+    with MessagesServer(*script) as server, Memory.open(tmp_path) as memory:
+        model = AnthropicChatModel("claude-x", base_url=server.url)
+        with Agent(model, memory, tools=[weather]) as agent:
+            first = agent.run("我叫小林 🍵", on_text=pieces.append if streamed else None)
+            agent.run("再见", on_text=pieces.append if streamed else None)
+            transcript = agent.session.messages
+        stored = [one.message for one in memory.sessions.messages(first.session_id)]
+        assert memory.sessions.usage(first.session_id)[0].usage == usage
+        assert memory.store.entries("user") == ("叫小林",)
+    assert first.text == "记住了，小林"
+    assert "".join(pieces) == ("好的记住了，小林再见" if streamed else "")
+    assert tuple(stored) == transcript
+    assert len(server.requests) == 3
+    assert_prefix_stable(server.requests)
+    assert [json.dumps(one).count('"cache_control"') for one in server.requests] == [2, 4, 4]
+    answered = server.requests[1]["messages"]
+    assert [block["type"] for block in answered[1]["content"]] == ["thinking", "text", "tool_use", "tool_use"]
+    assert answered[1]["content"][0] == THINKING.data
+    assert [block["tool_use_id"] for block in answered[2]["content"]] == ["toolu_1", "toolu_2"]
+
+
+def test_the_hour_long_cache_is_asked_for(tmp_path):
+    with MessagesServer(says("hi")) as server, Memory.open(tmp_path) as memory:
+        model = AnthropicChatModel("claude-x", base_url=server.url, cache_ttl="1h")
+        with Agent(model, memory) as agent:
+            agent.run("hello")
+    assert server.requests[0]["system"][0]["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
+
+
+def test_going_on_after_a_stop_extends_the_last_request(tmp_path):
+    with MessagesServer(two_calls("叫小林"), says("好"), says("在")) as server:
+        for text in ("我叫小林", "在吗"):
+            with Memory.open(tmp_path) as memory:
+                agent = Agent(AnthropicChatModel("claude-x", base_url=server.url), memory, tools=[weather])
+                if memory.own_sessions.recent():
+                    agent.resume(memory.own_sessions.recent()[0].id)
+                agent.run(text)
+                agent.close()
+    assert len(server.requests) == 3
+    assert_prefix_stable(server.requests)
+
+
+@pytest.mark.parametrize(
+    ("answer", "words"),
+    [(HttpFailure(400, "prompt is too long"), "prompt is too long"), (BrokenStream("half"), "broke off")],
+)
+def test_a_failure_is_one_clear_error_and_the_transcript_stays_valid(tmp_path, answer, words):
+    with MessagesServer(answer, says("again")) as server, Memory.open(tmp_path) as memory:
+        agent = Agent(AnthropicChatModel("claude-x", base_url=server.url), memory)
+        with pytest.raises(ModelError, match=words):
+            agent.run("hello", on_text=lambda _: None)
+        assert agent.run("and now?").text == "again"
+
+
+def test_an_endpoint_out_of_reach_is_an_error():
+    model = AnthropicChatModel("claude-x", base_url="http://127.0.0.1:9")
+    with pytest.raises(ModelError, match="claude-x at http"):
+        model.reply(Context("", (Message("user", "x"),)))
+
+
+def test_a_missing_key_is_said(monkeypatch, tmp_path):
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    with Memory.open(tmp_path) as memory, pytest.raises(ModelError, match="authentication"):
+        Agent(open_model("anthropic:claude-x"), memory).run("hello")
+
+
+def test_without_the_sdk_the_extra_is_named(monkeypatch):
+    monkeypatch.setattr("girdlebook.models.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"girdlebook\[anthropic\]"):
+        open_model("anthropic:claude-x")
+
+
+def test_the_command_speaks_to_it(girdle):
+    with MessagesServer(says("你好")) as server:
+        ran = girdle("chat", "-m", "hi", "--model", "anthropic:claude-x", "--json", ANTHROPIC_BASE_URL=server.url)
+    assert json.loads(ran.stdout)["text"] == "你好"
