@@ -19,6 +19,7 @@ from typing import Any
 
 from girdlebook import files
 from girdlebook.errors import LockTimeout, StoreBusy, StoreCorrupt, StoreError, StoreForked, StoreFull
+from girdlebook.filesystems import SHARED, type_of
 
 PATIENCE_SECONDS = 30.0
 """How long a write waits for other writers, unless said otherwise."""
@@ -68,6 +69,7 @@ class Database:
         path: the file; made with mode 0600 in a folder of mode 0700, whatever the umask.
         schema: what the file is to hold.
         patience: seconds that a write waits for other writers.
+        filesystem: tells the type of the file system that a path lies on.
 
     Raises:
         StoreCorrupt: the file is no database, or damaged.
@@ -78,8 +80,16 @@ class Database:
     read_only: str | None
     _writer: sqlite3.Connection | None
 
-    def __init__(self, path: Path, schema: Schema, *, patience: float = PATIENCE_SECONDS) -> None:
+    def __init__(
+        self,
+        path: Path,
+        schema: Schema,
+        *,
+        patience: float = PATIENCE_SECONDS,
+        filesystem: Callable[[Path], str | None] = type_of,
+    ) -> None:
         self._prepare(path, schema, patience)
+        self._is_shared = filesystem(path.parent) in SHARED
         with translated(path), files.lock(path, timeout=patience):
             files.create_private_file(path)
             writer = self._connect()
@@ -123,6 +133,7 @@ class Database:
         self._writer = None
         self._schema = schema
         self._patience = patience
+        self._is_shared = False
         self._guarded = has_wal_reset_fault(sqlite3.sqlite_version_info)
         self._pid = os.getpid()
         self._write_lock = threading.RLock()
@@ -158,6 +169,11 @@ class Database:
             self._check_usable()
             rows: list[sqlite3.Row] = self._reader.execute(sql, parameters).fetchall()
             return rows
+
+    @property
+    def journal_mode(self) -> str:
+        """`wal`, or `delete` where the file system does not carry a write-ahead log."""
+        return str(self.read("PRAGMA journal_mode")[0][0])
 
     def vacuum(self) -> None:
         """Write the file anew without free pages and empty the log, so that what was deleted is nowhere left.
@@ -215,8 +231,9 @@ class Database:
 
     def _connect(self) -> sqlite3.Connection:
         connection = self._configured(sqlite3.connect(self.path, **_MANNERS))
-        # A file system without shared memory refuses WAL; SQLite then stays with its rollback journal.
-        connection.execute("PRAGMA journal_mode=WAL")
+        # A file system without shared memory refuses WAL; SQLite then stays with its rollback journal.  One that
+        # machines share may take it and corrupt the file (report L2-35).
+        connection.execute(f"PRAGMA journal_mode={'DELETE' if self._is_shared else 'WAL'}")
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute(f"PRAGMA journal_size_limit={_WAL_LIMIT_BYTES}")
@@ -254,7 +271,7 @@ class Database:
         for number in range(_version(connection), len(self._schema.steps)):
             with self._transaction(connection):
                 for statement in _statements(self._schema.steps[number]):
-                    connection.execute(statement)
+                    _execute(connection, statement)
                 connection.execute(f"PRAGMA user_version={number + 1}")
         missing = list(_missing_columns(connection, self._schema))
         if missing:
@@ -306,6 +323,15 @@ class Database:
 
 def _version(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _execute(connection: sqlite3.Connection, statement: str) -> None:
+    """Run a statement of a step; a table of a module that this SQLite lacks is left out (report L2-41)."""
+    try:
+        connection.execute(statement)
+    except sqlite3.OperationalError as error:
+        if not str(error).startswith("no such module"):
+            raise
 
 
 def _newer(version: int, known: int) -> str:

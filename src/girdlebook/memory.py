@@ -7,13 +7,16 @@ from functools import partial
 from pathlib import Path
 from types import TracebackType
 
+from girdlebook import settings
 from girdlebook.config import Config
 from girdlebook.curated.store import MemoryStore
 from girdlebook.curated.tool import MemoryTool
 from girdlebook.files import private_folder
+from girdlebook.prices import Prices
 from girdlebook.profiles import Home, resolve
 from girdlebook.prompts.assemble import system_prompt
 from girdlebook.session import MemorySession
+from girdlebook.sessions.care import prune_if_due
 from girdlebook.sessions.sqlite import SQLiteSessionStore
 from girdlebook.sessions.store import SessionStore, new_session_id
 from girdlebook.sessions.tool import SessionSearchTool
@@ -45,13 +48,21 @@ class Memory:
             user_id: whose memory, in a gateway that serves many; None for the home's owner.
 
         Raises:
-            ConfigError: config.yaml is wrong.
+            ConfigError: a setting in config.yaml, `.env` or the environment is wrong.
             StoreError: the database cannot be opened.
         """
         resolved = home if isinstance(home, Home) else resolve(None) if home is None else Home(Path(home).absolute())
-        config = Config.load(resolved.config_file)
+        config = settings.load(resolved).config
         private_folder(resolved.path)
-        return cls(resolved, config, SQLiteSessionStore.open(resolved.state_db), user_id)
+        database = SQLiteSessionStore.open(resolved.state_db)
+        if config.sessions.auto_prune and database.read_only is None:
+            prune_if_due(
+                database,
+                retention_days=config.sessions.retention_days,
+                min_interval_hours=config.sessions.min_interval_hours,
+                vacuum=config.sessions.vacuum_after_prune,
+            )
+        return cls(resolved, config, database, user_id)
 
     def for_user(self, user_id: str) -> "Memory":
         """The same home as another user sees it; both share one connection, which `close()` of either closes."""
@@ -109,7 +120,14 @@ class Memory:
             tool_specs=specs_to_json(specs),
         )
         return MemorySession(
-            session_id, start=start, store=store, system=system, memory_tool=memory_tool, toolbox=toolbox, tools=specs
+            session_id,
+            start=start,
+            store=store,
+            system=system,
+            memory_tool=memory_tool,
+            toolbox=toolbox,
+            tools=specs,
+            prices=Prices(self.config.prices),
         )
 
     def resume(
@@ -156,6 +174,7 @@ class Memory:
             tools=specs,
             messages=mended(stored.message for stored in store.messages(record.id)),
             usage=record.usage,
+            prices=Prices(self.config.prices),
         )
 
     def _own_tools(self, session_id: str, caller_tools: Sequence[ToolSpec]) -> tuple[MemoryTool | None, Toolbox]:
@@ -195,12 +214,12 @@ def open_curated(home: Home, config: Config, user_id: str | None) -> MemoryStore
     Parameters:
         user_id: whose USER.md; None for the home's owner.
     """
-    settings = config.memory
-    enabled = {"memory": settings.memory_enabled, "user": settings.user_profile_enabled}
+    wanted = config.memory
+    enabled = {"memory": wanted.memory_enabled, "user": wanted.user_profile_enabled}
     return MemoryStore.open(
         home.memories,
-        memory_char_limit=settings.memory_char_limit,
-        user_char_limit=settings.user_char_limit,
+        memory_char_limit=wanted.memory_char_limit,
+        user_char_limit=wanted.user_char_limit,
         user_folder=None if user_id is None else home.user_memories(user_id),
         targets=tuple(target for target, on in enabled.items() if on),
     )

@@ -4,20 +4,24 @@ All state hangs off one folder, so profiles are apart by path alone.  Nothing he
 
     root/                    $GIRDLE_HOME, else ~/.girdlebook; at the same time the profile `default`
     ├── active_profile       the profile that `girdle profile use` chose
+    ├── projects.json        which repositories have a profile of their own
     ├── config.yaml .env state.db memories/ plugins/ logs/
     └── profiles/NAME/       the same layout again
 """
 
 import difflib
 import hashlib
+import json
 import os
 import re
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from girdlebook.errors import ProfileError, ScopeError
-from girdlebook.files import private_folder, write_atomically
+from girdlebook.files import lock, private_folder, write_atomically
+from girdlebook.repository import project_of
 
 DEFAULT = "default"
 
@@ -85,6 +89,15 @@ class Profile:
     active: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The profile that is worked in, and why this one."""
+
+    name: str
+    home: Home
+    why: str
+
+
 def root() -> Path:
     """The folder that holds everything: `$GIRDLE_HOME`, else `~/.girdlebook`; absolute (report L1-36).
 
@@ -98,17 +111,41 @@ def root() -> Path:
         raise ProfileError(f"no home folder is known ({error}); set GIRDLE_HOME to a folder") from error
 
 
-def resolve(profile: str | None) -> Home:
-    """The home to work in: the named profile, else `$GIRDLE_PROFILE`, else the sticky one, else the root.
+def choose(profile: str | None) -> Choice:
+    """The profile to work in: the named one, else `$GIRDLE_PROFILE`, else the one that the repository around the
+    working folder is bound to, else the sticky one, else the home itself.
 
     Raises:
         ProfileError: the name is no profile's name, or there is no such profile.
     """
-    name = profile or os.environ.get("GIRDLE_PROFILE") or active_name()
+    name, why = _chosen(profile)
     home = home_of(name)
     if name != DEFAULT and not home.path.is_dir():
         raise ProfileError(f"there is no profile {name!r}{_meant(name)}; make it with: girdle profile create {name}")
-    return home
+    return Choice(name, home, why)
+
+
+def resolve(profile: str | None) -> Home:
+    """The home to work in; see `choose`.
+
+    Raises:
+        ProfileError: the name is no profile's name, or there is no such profile.
+    """
+    return choose(profile).home
+
+
+def _chosen(profile: str | None) -> tuple[str, str]:
+    if profile:
+        return profile, "named with -p"
+    if from_environment := os.environ.get("GIRDLE_PROFILE"):
+        return from_environment, "named by GIRDLE_PROFILE"
+    known = bindings()
+    if known:
+        project = str(project_of(Path.cwd()))
+        if project in known:
+            return known[project], f"bound to {project}"
+    sticky = active_name()
+    return sticky, "no other was chosen" if sticky == DEFAULT else "chosen with: girdle profile use"
 
 
 def home_of(name: str) -> Home:
@@ -175,6 +212,48 @@ def use(name: str) -> Home:
     return home
 
 
+def bind(name: str, project: Path) -> Home:
+    """Work in a profile wherever the working folder is in this project.
+
+    Raises:
+        ProfileError: there is no such profile, or the list of bindings is broken.
+        OSError: the choice cannot be written.
+    """
+    home = resolve(name)
+    _change_bindings(lambda known: known | {str(project): name})
+    return home
+
+
+def unbind(project: Path) -> bool:
+    """Let a project have no profile of its own any more; gives whether it had one.
+
+    Raises:
+        ProfileError: the list of bindings is broken.
+        OSError: it cannot be written.
+    """
+    if str(project) not in bindings():
+        return False
+    _change_bindings(lambda known: {place: name for place, name in known.items() if place != str(project)})
+    return True
+
+
+def bindings() -> dict[str, str]:
+    """The profiles' names by the roots of the projects that are bound to them.
+
+    Raises:
+        ProfileError: the list is broken.
+    """
+    try:
+        known = json.loads(_projects_file().read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except ValueError:
+        known = None
+    if not isinstance(known, dict) or not all(isinstance(name, str) for name in known.values()):
+        raise ProfileError(f"{_projects_file()} holds no list of projects; correct or remove it")
+    return known
+
+
 def delete(name: str) -> None:
     """Delete a profile with all its memory.  A symbolic link is removed, never what it leads to.
 
@@ -189,6 +268,8 @@ def delete(name: str) -> None:
         raise ProfileError(f"there is no profile {name!r}{_meant(name)}; list them with: girdle profile list")
     if name == active_name():
         raise ProfileError(f"the profile {name!r} is in use; choose another first: girdle profile use {DEFAULT}")
+    if name in bindings().values():
+        _change_bindings(lambda known: {place: bound for place, bound in known.items() if bound != name})
     if home.path.is_symlink():
         home.path.unlink()
     else:
@@ -201,6 +282,17 @@ def _folder() -> Path:
 
 def _active_file() -> Path:
     return root() / "active_profile"
+
+
+def _projects_file() -> Path:
+    return root() / "projects.json"
+
+
+def _change_bindings(change: Callable[[dict[str, str]], dict[str, str]]) -> None:
+    private_folder(root())
+    with lock(_projects_file()):
+        text = json.dumps(change(bindings()), ensure_ascii=False, indent=2, sort_keys=True)
+        write_atomically(_projects_file(), f"{text}\n".encode())
 
 
 def _check(name: str) -> None:

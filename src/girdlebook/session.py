@@ -12,6 +12,7 @@ from girdlebook.context import Context
 from girdlebook.curated.tool import NAME, MemoryTool
 from girdlebook.errors import TurnError
 from girdlebook.messages import Message, Reply, ToolCall, ToolResult, Usage
+from girdlebook.prices import Prices
 from girdlebook.sessions.store import SessionStore
 from girdlebook.tools import Toolbox, ToolSpec
 from girdlebook.transcripts import open_calls, turns_since_call
@@ -33,6 +34,7 @@ class MemorySession:
         tools: everything on offer, ours included; calls of the others wait in `pending_calls`.
         messages: what was said before, where a session goes on; a valid transcript but for its end.
         usage: what was used before.
+        prices: what models cost where their vendor does not say.
     """
 
     def __init__(
@@ -47,10 +49,12 @@ class MemorySession:
         tools: Sequence[ToolSpec],
         messages: Sequence[Message] = (),
         usage: Usage = Usage(),  # noqa: B008
+        prices: Prices = Prices({}),  # noqa: B008
     ) -> None:
         self.id = session_id
         self.usage = usage
         self.turns = sum(message.role == "user" for message in messages)
+        self._prices = prices
         self._start = start
         self._started = False
         self._store = store
@@ -105,6 +109,8 @@ class MemorySession:
         """
         if not self.awaiting_model:
             raise TurnError("no answer is awaited: begin a turn, and answer pending calls with add_tool_result()")
+        if reply.usage is not None:
+            reply = replace(reply, usage=self._prices.priced(reply.usage, reply.model))
         self.usage += reply.usage or Usage()
         message = self._with_unique_ids(reply.message)
         if message.text.strip() or message.tool_calls:

@@ -22,6 +22,20 @@ def key(monkeypatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "test")
 
 
+@pytest.fixture
+def claude():
+    """Opens models at a server's URL, and closes them."""
+    opened = []
+
+    def open_at(url, **more):
+        opened.append(AnthropicChatModel("claude-x", base_url=url, **more))
+        return opened[-1]
+
+    yield open_at
+    for model in opened:
+        model.close()
+
+
 def says(text, *parts, usage=None):
     return Reply(Message("assistant", (*parts, TextPart(text)) if parts else text), usage)
 
@@ -38,12 +52,12 @@ def weather(city: str) -> str:
 
 
 @pytest.mark.parametrize("streamed", [True, False])
-def test_a_conversation_with_parallel_calls_and_thinking_keeps_its_prefix_and_its_markers(tmp_path, streamed):
+def test_a_conversation_with_parallel_calls_and_thinking_keeps_its_prefix_and_its_markers(tmp_path, streamed, claude):
     pieces = []
     usage = Usage(200, 9, cache_read_tokens=150, cache_write_tokens=30)
     script = [two_calls("叫小林"), says("记住了，小林", usage=usage), says("再见", THINKING)]
     with MessagesServer(*script) as server, Memory.open(tmp_path) as memory:
-        model = AnthropicChatModel("claude-x", base_url=server.url)
+        model = claude(server.url)
         with Agent(model, memory, tools=[weather]) as agent:
             first = agent.run("我叫小林 🍵", on_text=pieces.append if streamed else None)
             agent.run("再见", on_text=pieces.append if streamed else None)
@@ -63,19 +77,19 @@ def test_a_conversation_with_parallel_calls_and_thinking_keeps_its_prefix_and_it
     assert [block["tool_use_id"] for block in answered[2]["content"]] == ["toolu_1", "toolu_2"]
 
 
-def test_the_hour_long_cache_is_asked_for(tmp_path):
+def test_the_hour_long_cache_is_asked_for(tmp_path, claude):
     with MessagesServer(says("hi")) as server, Memory.open(tmp_path) as memory:
-        model = AnthropicChatModel("claude-x", base_url=server.url, cache_ttl="1h")
+        model = claude(server.url, cache_ttl="1h")
         with Agent(model, memory) as agent:
             agent.run("hello")
     assert server.requests[0]["system"][0]["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
 
 
-def test_going_on_after_a_stop_extends_the_last_request(tmp_path):
+def test_going_on_after_a_stop_extends_the_last_request(tmp_path, claude):
     with MessagesServer(two_calls("叫小林"), says("好"), says("在")) as server:
         for text in ("我叫小林", "在吗"):
             with Memory.open(tmp_path) as memory:
-                agent = Agent(AnthropicChatModel("claude-x", base_url=server.url), memory, tools=[weather])
+                agent = Agent(claude(server.url), memory, tools=[weather])
                 if memory.own_sessions.recent():
                     agent.resume(memory.own_sessions.recent()[0].id)
                 agent.run(text)
@@ -88,16 +102,16 @@ def test_going_on_after_a_stop_extends_the_last_request(tmp_path):
     ("answer", "words"),
     [(HttpFailure(400, "prompt is too long"), "prompt is too long"), (BrokenStream("half"), "broke off")],
 )
-def test_a_failure_is_one_clear_error_and_the_transcript_stays_valid(tmp_path, answer, words):
+def test_a_failure_is_one_clear_error_and_the_transcript_stays_valid(tmp_path, answer, words, claude):
     with MessagesServer(answer, says("again")) as server, Memory.open(tmp_path) as memory:
-        agent = Agent(AnthropicChatModel("claude-x", base_url=server.url), memory)
+        agent = Agent(claude(server.url), memory)
         with pytest.raises(ModelError, match=words):
             agent.run("hello", on_text=lambda _: None)
         assert agent.run("and now?").text == "again"
 
 
-def test_an_endpoint_out_of_reach_is_an_error():
-    model = AnthropicChatModel("claude-x", base_url="http://127.0.0.1:9")
+def test_an_endpoint_out_of_reach_is_an_error(claude):
+    model = claude("http://127.0.0.1:9")
     with pytest.raises(ModelError, match="claude-x at http"):
         model.reply(Context("", (Message("user", "x"),)))
 

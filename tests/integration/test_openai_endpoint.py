@@ -22,11 +22,21 @@ CALLS = Reply(
 )
 
 
-def model_of(server):
-    return open_model(f"{server.url}#m-1")
+@pytest.fixture
+def model_of():
+    """Opens models at servers, and closes them."""
+    opened = []
+
+    def open_at(server):
+        opened.append(open_model(f"{server.url}#m-1"))
+        return opened[-1]
+
+    yield open_at
+    for model in opened:
+        model.close()
 
 
-def test_an_answer_comes_with_its_usage_and_the_request_is_in_wire_form():
+def test_an_answer_comes_with_its_usage_and_the_request_is_in_wire_form(model_of):
     with ChatServer(TEXT) as server:
         reply = model_of(server).reply(CONTEXT)
     assert reply.message.text == TEXT.message.text
@@ -35,7 +45,7 @@ def test_an_answer_comes_with_its_usage_and_the_request_is_in_wire_form():
     assert server.requests[0]["tools"][0]["function"]["name"] == "memory"
 
 
-def test_a_streamed_answer_arrives_in_pieces_and_whole():
+def test_a_streamed_answer_arrives_in_pieces_and_whole(model_of):
     pieces = []
     with ChatServer(TEXT) as server:
         reply = model_of(server).reply(CONTEXT, pieces.append)
@@ -45,13 +55,13 @@ def test_a_streamed_answer_arrives_in_pieces_and_whole():
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-def test_parallel_calls_keep_their_arguments_byte_for_byte(streamed):
+def test_parallel_calls_keep_their_arguments_byte_for_byte(streamed, model_of):
     with ChatServer(CALLS) as server:
         reply = model_of(server).reply(CONTEXT, (lambda text: None) if streamed else None)
     assert [(c.id, c.arguments) for c in reply.message.tool_calls] == [("a", '{"x": 1}'), ("b", '{"y":  2}')]
 
 
-def test_a_refusal_is_one_line_with_the_vendors_reason():
+def test_a_refusal_is_one_line_with_the_vendors_reason(model_of):
     with (
         ChatServer(HttpFailure(401, "no such key")) as server,
         pytest.raises(ModelError, match="no such key") as caught,
@@ -60,7 +70,7 @@ def test_a_refusal_is_one_line_with_the_vendors_reason():
     assert "\n" not in str(caught.value)
 
 
-def test_a_stream_that_is_cut_off_is_an_error():
+def test_a_stream_that_is_cut_off_is_an_error(model_of):
     with ChatServer(BrokenStream("half an ans")) as server, pytest.raises(ModelError):
         model_of(server).reply(CONTEXT, lambda text: None)
 

@@ -140,3 +140,22 @@ def test_a_step_that_fails_leaves_the_old_schema(tmp_path):
     assert raw.execute("PRAGMA user_version").fetchone() == (1,)
     assert raw.execute("SELECT name FROM sqlite_master").fetchall() == [("t",)]
     raw.close()
+
+
+@pytest.mark.parametrize(("kind", "mode"), [("nfs4", "delete"), ("virtiofs", "delete"), ("ext4", "wal"), (None, "wal")])
+def test_L2_35_where_machines_share_a_folder_there_is_no_write_ahead_log(tmp_path, kind, mode):
+    path = tmp_path / "state.db"
+    for _ in range(2):
+        opened = Database(path, Schema(STEPS), filesystem=lambda folder: kind)
+        with opened.write() as connection:
+            connection.execute("INSERT INTO t VALUES ('记')")
+        assert opened.journal_mode == mode
+        assert (tmp_path / "state.db-wal").exists() is (mode == "wal")
+        opened.close()
+
+
+def test_L2_35_a_file_that_was_moved_to_a_shared_folder_leaves_the_log(tmp_path):
+    Database(tmp_path / "state.db", Schema(STEPS)).close()
+    opened = Database(tmp_path / "state.db", Schema(STEPS), filesystem=lambda folder: "cifs")
+    assert opened.journal_mode == "delete"
+    opened.close()

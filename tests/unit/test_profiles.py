@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from girdlebook import profiles
 from girdlebook.errors import ProfileError, ScopeError
-from girdlebook.profiles import Home
+from girdlebook.profiles import Choice, Home
 
 
 def test_the_home_is_GIRDLE_HOME(home: Path) -> None:
@@ -203,3 +203,51 @@ def test_each_user_has_a_folder_of_their_own_below_users(one: str, other: str) -
 def test_a_blank_user_id_is_refused() -> None:
     with pytest.raises(ScopeError, match="blank"):
         Home(Path("/h")).user_memories(" ")
+
+
+def repository(folder: Path) -> Path:
+    (folder / ".git").mkdir(parents=True)
+    (folder / "deep").mkdir()
+    return folder
+
+
+def test_a_repository_has_its_own_profile_wherever_one_stands_in_it(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work, other = repository(tmp_path / "工作"), repository(tmp_path / "other")
+    made = profiles.create("work")
+    profiles.bind("work", work)
+    monkeypatch.chdir(work / "deep")
+    assert profiles.choose(None) == Choice("work", made, f"bound to {work}")
+    assert profiles.choose("default").name == "default"
+    monkeypatch.setenv("GIRDLE_PROFILE", "default")
+    assert profiles.choose(None).why == "named by GIRDLE_PROFILE"
+    monkeypatch.delenv("GIRDLE_PROFILE")
+    monkeypatch.chdir(other)
+    assert profiles.choose(None).why == "no other was chosen"
+    profiles.use("work")
+    assert profiles.choose(None).why == "chosen with: girdle profile use"
+    assert profiles.unbind(work)
+    assert not profiles.unbind(work)
+    assert profiles.bindings() == {}
+
+
+def test_a_deleted_profile_is_bound_to_nothing(home: Path, tmp_path: Path) -> None:
+    profiles.create("work")
+    profiles.bind("work", tmp_path)
+    profiles.delete("work")
+    assert profiles.bindings() == {}
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"a": 1}'])
+def test_a_broken_list_of_projects_is_named(home: Path, text: str) -> None:
+    home.mkdir()
+    (home / "projects.json").write_text(text)
+    with pytest.raises(ProfileError, match=r"projects\.json"):
+        profiles.resolve(None)
+
+
+def test_only_a_profile_that_exists_can_be_bound(home: Path, tmp_path: Path) -> None:
+    with pytest.raises(ProfileError):
+        profiles.bind("nowhere", tmp_path)
+    assert not (home / "projects.json").exists()

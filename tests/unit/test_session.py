@@ -7,6 +7,7 @@ import pytest
 
 from girdlebook import Memory, Message, Reply, ScopeError, ToolCall, ToolSpec, TurnError, Usage
 from girdlebook.dialects import openai_chat
+from girdlebook.errors import TitleError
 from girdlebook.testing import assert_prefix_stable
 from girdlebook.testing.chat_server import transcript_fault
 
@@ -221,3 +222,24 @@ def test_L1_38_starting_and_ending_sessions_touches_no_memory_file(memory):
         session.add_reply(says("hello"))
         session.close()
     assert (file.read_bytes(), file.stat().st_mtime_ns) == before
+
+
+def test_L2_52_a_session_whose_row_could_not_be_made_is_begun_at_the_next_try(memory):
+    other = memory.sessions.create_session(source="cli", title="茶")
+    session = memory.session(title="茶")
+    with pytest.raises(TitleError):
+        session.begin_turn("你好")
+    assert (session.in_turn, session.messages) == (False, ())
+    memory.sessions.rename(other.id, "别的")
+    session.begin_turn("你好")
+    assert [m.message.text for m in memory.sessions.messages(session.id)] == ["你好"]
+
+
+def test_costs_come_from_the_settings_where_the_vendor_says_none(tmp_path):
+    (tmp_path / "config.yaml").write_text("prices: {m: {input: 2, output: 10}}\n")
+    with Memory.open(tmp_path) as memory:
+        session = memory.session()
+        session.begin_turn("x")
+        session.add_reply(Reply(Message("assistant", "y"), Usage(1_000_000, 100_000), model="m"))
+        assert session.usage.cost_usd == pytest.approx(3.0)
+        assert memory.sessions.usage(session.id)[0].usage.cost_usd == pytest.approx(3.0)

@@ -1,12 +1,17 @@
 """One turn of the loop: ask the model, run what it calls, until it asks for nothing more."""
 
+import logging
+import time
 from dataclasses import dataclass
 from typing import Literal
 
+from girdlebook.errors import GirdleError
 from girdlebook.messages import Usage
 from girdlebook.models.base import ChatModel, OnText
 from girdlebook.session import MemorySession
 from girdlebook.tools import Toolbox
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ def run_turn(
         ModelError: the model could not be asked.
         StoreError: a message could not be stored.
     """
-    before = session.usage
+    before, started = session.usage, time.monotonic()
     session.begin_turn(text)
     try:
         iterations = _converse(session, model, toolbox, max_iterations, on_text)
@@ -56,8 +61,15 @@ def run_turn(
             session.end_turn()
         else:
             session.interrupt(f"stopped after {max_iterations} model calls")
+    except GirdleError as error:
+        _LOG.warning("session %s, turn %d failed: %s", session.id, session.turns + 1, type(error).__name__)
+        raise
     finally:
         session.interrupt()
+    _LOG.info(
+        "session %s, turn %d: %d model calls, %s, %.2f seconds",
+        *(session.id, session.turns, iterations, session.usage - before, time.monotonic() - started),
+    )
     return TurnResult(
         text=session.last_text,
         session_id=session.id,

@@ -14,7 +14,13 @@ from girdlebook._version import __version__
 from girdlebook.cli.output import drop_unwritten_output, out, prepare_streams, report
 from girdlebook.errors import GirdleError
 
-_MODULES = ("chat", "memory", "search", "sessions", "profile", "doctor", "demo")
+_MODULES = (
+    *("chat", "memory", "search", "sessions", "status", "config", "profile"),
+    *("backup", "restore", "import", "doctor", "logs", "demo"),
+)
+
+# `import` is a word of the language.
+_FILES = {"import": "imports"}
 
 app = typer.Typer(name="girdle", rich_markup_mode=None)
 
@@ -25,7 +31,7 @@ class Commands(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         if name not in _MODULES:
             raise KeyError(name)
-        return get_command(import_module(f"girdlebook.cli.{name}").app)
+        return get_command(import_module(f"girdlebook.cli.{_FILES.get(name, name)}").app)
 
     def __iter__(self) -> Iterator[str]:
         return iter(_MODULES)

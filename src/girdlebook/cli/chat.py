@@ -1,5 +1,6 @@
 """`girdle chat`: one turn with `-m`, else a conversation."""
 
+import os
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -7,8 +8,10 @@ from typing import Annotated
 
 import typer
 
+from girdlebook import env_file, settings
 from girdlebook.agent import Agent, TurnResult
 from girdlebook.cli.conversation import Conversation, Screen, WaitedForModel, going_on
+from girdlebook.cli.logs import write_log
 from girdlebook.cli.output import Json, User, from_argument, notice, out, out_json
 from girdlebook.cli.signals import Signals
 from girdlebook.errors import StoreError
@@ -35,7 +38,7 @@ def chat(
         typer.Option(
             metavar="SPEC",
             help="Who answers: anthropic:NAME, openai:NAME, URL#NAME for any compatible endpoint, scripted:FILE. "
-            "Without it the embedded responder, which is no language model.",
+            "Without it chat.model of the settings, else the embedded responder, which is no language model.",
         ),
     ] = None,
     resume: Annotated[
@@ -44,7 +47,9 @@ def chat(
     ] = None,
     go_on: Annotated[bool, typer.Option("--continue", "-c", help="Go on with the latest conversation.")] = False,
     user: User = None,
-    max_iterations: Annotated[int, typer.Option(min=1, metavar="N", help="The most model calls in one turn.")] = 30,
+    max_iterations: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="The most model calls in one turn.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Talk to an agent that remembers.
@@ -57,12 +62,16 @@ def chat(
     if resume is not None and go_on:
         raise typer.BadParameter("it names another conversation than --continue; give one of the two", param_hint="-r")
     home = resolve_home(context.obj)
-    answering = open_model(model)
+    config = settings.load(home).config
+    env_file.fill(os.environ, home.env_file)
+    answering = open_model(model or config.chat.model or None, cache_ttl=config.prompt_caching.cache_ttl)
     screen = Screen()
     with Signals() as signals, Memory.open(home, user_id=user) as memory:
         waited_for = WaitedForModel(answering, signals, screen)
         project = project_of(Path.cwd())
-        agent = Agent(waited_for, memory, max_iterations=max_iterations, source=SOURCE, project=project)
+        write_log(home)
+        most = max_iterations or config.chat.max_iterations
+        agent = Agent(waited_for, memory, max_iterations=most, source=SOURCE, project=project)
         with closing(agent):
             notice(introduction(answering))
             if resume is not None or go_on:

@@ -10,9 +10,10 @@ from girdlebook.agent import Agent
 from girdlebook.cli.memory import block
 from girdlebook.cli.output import clip, notice, out
 from girdlebook.cli.signals import Signals
+from girdlebook.cli.usage import describe
 from girdlebook.context import Context
 from girdlebook.errors import GirdleError
-from girdlebook.messages import Reply, Usage
+from girdlebook.messages import Reply
 from girdlebook.models.base import ChatModel, OnText
 from girdlebook.session import MemorySession
 
@@ -199,13 +200,3 @@ def going_on(session: MemorySession) -> str:
     """What to say when an earlier conversation is taken up: which, and where it stood."""
     said = f"; the last words were: {clip(session.messages[-1].text, 50)}" if session.messages else ""
     return f"Going on with {session.id}, {session.turns} turns so far{said}"
-
-
-def describe(usage: Usage) -> str:
-    """Tokens, for people."""
-    if usage == Usage():
-        return "the model reports no tokens"
-    cost = "" if usage.cost_usd is None else f" · {usage.cost_usd:.4f} USD"
-    return (
-        f"{usage.input_tokens:,} tokens in ({usage.cache_read_tokens:,} from cache), {usage.output_tokens:,} out{cost}"
-    )

@@ -7,16 +7,17 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import typer
 
+from girdlebook import settings
 from girdlebook.cli.output import Json, out, out_json
-from girdlebook.config import Config
 from girdlebook.curated.snapshot import FILE_NAMES, shown
 from girdlebook.curated.store import MemoryStore
 from girdlebook.database import has_wal_reset_fault
 from girdlebook.errors import GirdleError
+from girdlebook.filesystems import SHARED, type_of
 from girdlebook.memory import open_curated
 from girdlebook.messages import Message
 from girdlebook.profiles import Home, resolve
@@ -24,33 +25,60 @@ from girdlebook.sessions.sqlite import SQLiteSessionStore
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
-_MARKS = {"ok": "ok     ", "note": "note   ", "wrong": "WRONG  "}
+_MARKS = {"ok": "ok     ", "note": "note   ", "wrong": "WRONG  ", "fixed": "fixed  "}
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one check found, and what to do about it where something is to be done.  Only `wrong` fails the command."""
+    """What one check found or one repair did, and what is to be done.  Only `wrong` fails the command."""
 
     check: str
-    verdict: Literal["ok", "note", "wrong"]
+    verdict: Literal["ok", "note", "wrong", "fixed"]
     found: str
     advice: str = ""
 
 
 @app.command("doctor")
-def doctor(context: typer.Context, as_json: Json = False) -> None:
+def doctor(
+    context: typer.Context,
+    fix: Annotated[bool, typer.Option("--fix", help="Mend what can be mended, and say what was done.")] = False,
+    as_json: Json = False,
+) -> None:
     """Check the home, its files and SQLite; explain what is wrong and what to do.
 
-    Nothing that was there is changed.  The exit code is 1 where something is wrong.
+    Without --fix nothing that was there is changed.  The exit code is 1 where something is wrong.
     """
     home = resolve(context.obj)
-    findings = list(examine(home))
+    repairs = list(mend(home)) if fix else []
+    findings = [*repairs, *examine(home)]
     healthy = all(finding.verdict != "wrong" for finding in findings)
     if as_json:
         out_json({"healthy": healthy, "home": str(home.path), "findings": [asdict(finding) for finding in findings]})
     else:
         _print(findings, healthy)
     raise typer.Exit(0 if healthy else 1)
+
+
+def mend(home: Home) -> Iterator[Finding]:
+    """Close what others can read, and make a broken search index anew from the messages."""
+    if not home.path.exists():
+        return
+    for path in (home.path, *_private(home)):
+        if path.exists() and os.name != "nt" and _others_may(path):
+            path.chmod(0o700 if path.is_dir() else 0o600)
+            yield Finding("privacy", "fixed", f"only you can read {path} now")
+    if not home.state_db.exists():
+        return
+    try:
+        with SQLiteSessionStore.open(home.state_db) as store:
+            fault = store.index.fault()
+            if fault is not None:
+                store.index.rebuild()
+                yield Finding("search index", "fixed", f"made anew from the messages: {fault}")
+    except (GirdleError, OSError) as error:
+        yield Finding(
+            "search index", "wrong", str(error), f"restore {home.state_db} from a backup: girdle restore FILE"
+        )
 
 
 def examine(home: Home) -> Iterator[Finding]:
@@ -64,7 +92,7 @@ def examine(home: Home) -> Iterator[Finding]:
     yield from _modes(home)
     yield from _memory_files(home)
     if home.state_db.exists():
-        yield _conversations(home)
+        yield from _conversations(home)
     yield _write_and_read(home)
 
 
@@ -103,7 +131,7 @@ def _sqlite() -> Iterator[Finding]:
 
 def _settings(home: Home) -> Iterator[Finding]:
     try:
-        Config.load(home.config_file)
+        settings.load(home)
     except GirdleError as error:
         yield Finding("settings", "wrong", str(error), "until then no command works here")
     else:
@@ -125,13 +153,16 @@ def _modes(home: Home) -> Iterator[Finding]:
     is_open = _others_may(home.path)
     if is_open:
         yield Finding("privacy", "wrong", f"others can look into {home.path}", f"chmod 700 '{home.path}'")
-    private = [home.env_file, home.state_db, home.config_file, *(home.memories / name for name in FILE_NAMES.values())]
-    loose = [file for file in private if file.exists() and _others_may(file)]
+    loose = [file for file in _private(home) if file.exists() and _others_may(file)]
     for file in loose:
         verdict: Literal["note", "wrong"] = "wrong" if is_open else "note"
         yield Finding("privacy", verdict, f"the mode of {file} lets others read it", f"chmod 600 '{file}'")
     if not is_open and not loose:
         yield Finding("privacy", "ok", "only you can read it")
+
+
+def _private(home: Home) -> list[Path]:
+    return [home.env_file, home.state_db, home.config_file, *(home.memories / name for name in FILE_NAMES.values())]
 
 
 def _others_may(path: Path) -> bool:
@@ -140,7 +171,7 @@ def _others_may(path: Path) -> bool:
 
 def _memory_files(home: Home) -> Iterator[Finding]:
     try:
-        store = open_curated(home, Config.load(home.config_file), None)
+        store = open_curated(home, settings.load(home).config, None)
     except GirdleError:
         return  # the settings are reported already
     for target in store.targets:
@@ -162,14 +193,39 @@ def _memory_file(store: MemoryStore, target: Literal["memory", "user"]) -> Findi
     return Finding(FILE_NAMES[target], "ok", f"{len(entries)} entries, {usage}")
 
 
-def _conversations(home: Home) -> Finding:
+def _conversations(home: Home) -> Iterator[Finding]:
+    """Every page and every word of the index, checked on a copy, since the check itself wants to write."""
     try:
-        with SQLiteSessionStore.open_read_only(home.state_db) as store:
-            latest = store.recent(limit=1)
+        with tempfile.TemporaryDirectory(prefix="girdle-doctor-") as folder:
+            copy = Path(folder) / "state.db"
+            with SQLiteSessionStore.open_read_only(home.state_db) as store:
+                latest, mode = store.recent(limit=1), store.database.journal_mode
+                store.database.copy_to(copy)
+            with SQLiteSessionStore.open(copy) as store:
+                faults = [row[0] for row in store.database.read("PRAGMA integrity_check")]
+                fault = store.read_only or store.index.fault() if faults == ["ok"] else None
     except (GirdleError, OSError) as error:
-        advice = f"move {home.state_db} away or restore it; a new one is made by itself"
-        return Finding("conversations", "wrong", str(error), advice)
-    return Finding("conversations", "ok", f"readable, the latest is {latest[0].id}" if latest else "readable, none yet")
+        advice = f"restore {home.state_db} from a backup, or move it away: a new one is made by itself"
+        yield Finding("conversations", "wrong", str(error), advice)
+        return
+    if faults != ["ok"]:
+        yield Finding("conversations", "wrong", f"damaged: {faults[0]}", "restore a backup: girdle restore FILE")
+        return
+    yield Finding("conversations", "ok", f"readable, the latest is {latest[0].id}" if latest else "readable, none yet")
+    if fault is not None:
+        yield Finding("search index", "wrong", fault, "messages are safe; mend it with: girdle doctor --fix")
+    else:
+        yield Finding("search index", "ok", "agrees with the messages word by word")
+    yield _journal(home, mode)
+
+
+def _journal(home: Home, mode: str) -> Finding:
+    kind = type_of(home.path)
+    if kind in SHARED and mode == "wal":
+        advice = "machines that share this folder may corrupt it; keep the home on a local disk"
+        return Finding("journal", "wrong", f"write-ahead log on {kind}", advice)
+    note = " (shared between machines; no write-ahead log there)" if kind in SHARED else ""
+    return Finding("journal", "ok", f"{mode} on {kind or 'an unknown file system'}{note}")
 
 
 def _write_and_read(home: Home) -> Finding:

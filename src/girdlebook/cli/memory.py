@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from girdlebook import settings
 from girdlebook.cli.output import Json, User, from_argument, notice, out, out_json
-from girdlebook.config import Config
 from girdlebook.curated.document import CharUsage
 from girdlebook.curated.snapshot import FILE_NAMES, shown
 from girdlebook.curated.store import Change, MemoryStore
@@ -144,7 +144,7 @@ def block(store: MemoryStore, target: TargetName) -> str:
 
 def _store(context: typer.Context, user: str | None) -> MemoryStore:
     home = resolve(context.obj)
-    return open_curated(home, Config.load(home.config_file), user)
+    return open_curated(home, settings.load(home).config, user)
 
 
 def _chosen(store: MemoryStore, target: TargetName | None) -> Sequence[TargetName]:

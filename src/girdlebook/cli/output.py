@@ -119,6 +119,15 @@ def clock(timestamp: float) -> str:
     return datetime.fromtimestamp(timestamp).strftime("%Y-%m-%d %H:%M")
 
 
+def size(count: int) -> str:
+    """Bytes, for people."""
+    if count < 1000:
+        return f"{count} B"
+    power = 2 if count >= 1000**2 else 1
+    power = 3 if count >= 1000**3 else power
+    return f"{count / 1000**power:.1f} {'kMG'[power - 1]}B"
+
+
 def from_argument(text: str) -> str:
     """A command line argument as text: bytes that are no UTF-8 become replacement characters."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,12 +1,15 @@
 """`girdle profile`: several memories beside one another."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from girdlebook import profiles
+from girdlebook.backup import back_up, copy, restore
 from girdlebook.cli.output import Json, confirm_deleting, out, out_json
-from girdlebook.errors import ProfileError
+from girdlebook.errors import GirdleError, ProfileError
+from girdlebook.repository import project_of
 
 app = typer.Typer(name="profile", help="Keep several memories apart.", add_completion=False, rich_markup_mode=None)
 
@@ -26,9 +29,23 @@ def list_profiles(as_json: Json = False) -> None:
 
 
 @app.command("create")
-def create(name: Name, as_json: Json = False) -> None:
-    """Make an empty profile."""
+def create(
+    name: Name,
+    clone: Annotated[
+        str | None, typer.Option("--clone", metavar="PROFILE", help="Begin with that one's settings and memory.")
+    ] = None,
+    clone_all: Annotated[
+        str | None, typer.Option("--clone-all", metavar="PROFILE", help="The same, and its conversations.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Make a profile, empty or as a copy of another."""
+    if clone is not None and clone_all is not None:
+        raise typer.BadParameter("it is more than --clone; give one of the two", param_hint="--clone-all")
+    origin = profiles.resolve(clone or clone_all) if clone or clone_all else None
     home = profiles.create(name)
+    if origin is not None:
+        copy(origin, home, left_out=("state.db",) if clone else ())
     if as_json:
         out_json({"name": name, "path": str(home.path)})
     else:
@@ -36,13 +53,65 @@ def create(name: Name, as_json: Json = False) -> None:
 
 
 @app.command("use")
-def use(name: Name, as_json: Json = False) -> None:
+def use(
+    name: Name,
+    here: Annotated[
+        bool, typer.Option("--here", help="Only in this repository, worktrees included; elsewhere nothing changes.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
     """Work in this profile from now on; `default` is the home itself."""
-    home = profiles.use(name)
+    project = project_of(Path.cwd()) if here else None
+    home = profiles.use(name) if project is None else profiles.bind(name, project)
     if as_json:
-        out_json({"name": name, "path": str(home.path)})
+        out_json({"name": name, "path": str(home.path), "project": None if project is None else str(project)})
     else:
-        out(f"in use: {name} in {home.path}")
+        out(f"in use{f' in {project}' if project else ''}: {name} in {home.path}")
+
+
+@app.command("unbind")
+def unbind(as_json: Json = False) -> None:
+    """Let this repository have no profile of its own any more."""
+    project = project_of(Path.cwd())
+    was_bound = profiles.unbind(project)
+    if as_json:
+        out_json({"project": str(project), "was_bound": was_bound})
+    else:
+        out(f"{project} has no profile of its own{' any more' if was_bound else ''}")
+
+
+@app.command("export")
+def export(
+    name: Name,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A zip that does not exist yet.")],
+    with_secrets: Annotated[bool, typer.Option("--with-secrets", help="Take `.env` along.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write a profile into one file, without its secrets."""
+    names = back_up(profiles.resolve(name), file, left_out=() if with_secrets else (".env",))
+    if as_json:
+        out_json({"name": name, "file": str(file), "files": names})
+    else:
+        out(f"{len(names)} files are in {file}")
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="From `girdle profile export` or `girdle backup`.")],
+    name: Name,
+    as_json: Json = False,
+) -> None:
+    """Make a profile from a file."""
+    home = profiles.create(name)
+    try:
+        restored = restore(file, home)
+    except (GirdleError, OSError):
+        profiles.delete(name)
+        raise
+    if as_json:
+        out_json({"name": name, "path": str(home.path), "files": list(restored.names)})
+    else:
+        out(f"made {name} in {home.path} from {len(restored.names)} files")
 
 
 @app.command("delete")

@@ -44,7 +44,7 @@ def search(
     query, where = from_argument(" ".join(words or [])), narrowed(source, project, since, until)
     database = resolve(context.obj).state_db
     if not database.exists():  # looking must not make a home
-        _print_hits(query, [], as_json=as_json) if query else print_sessions([], as_json=as_json)
+        print_hits(query, [], as_json=as_json) if query else print_sessions([], as_json=as_json)
         return
     with SQLiteSessionStore.open_read_only(database) as everything:
         store: SessionStore = everything if user is None else everything.for_user(user)
@@ -52,12 +52,13 @@ def search(
             hits = store.search(query, limit=limit, roles=[role] if role else SPOKEN, where=where)
             if store.degraded:
                 notice("the search index is damaged, so only literal matches are shown; mend it: girdle doctor --fix")
-            _print_hits(query, hits, as_json=as_json)
+            print_hits(query, hits, as_json=as_json)
         else:
             print_sessions(store.recent(limit=limit, where=where), as_json=as_json)
 
 
-def _print_hits(query: str, hits: Sequence[SearchHit], *, as_json: bool) -> None:
+def print_hits(query: str, hits: Sequence[SearchHit], *, as_json: bool) -> None:
+    """Print what a search found."""
     if as_json:
         out_json({"query": query, "count": len(hits), "hits": [_hit(hit) for hit in hits]})
         return

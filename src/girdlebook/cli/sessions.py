@@ -1,24 +1,38 @@
 """`girdle sessions`: the stored conversations, one by one or all together."""
 
+import datetime
 import json
 import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from girdlebook.cli.narrowing import Project, Since, Source, Until, narrowed
-from girdlebook.cli.output import Json, User, clock, confirm_deleting, from_argument, notice, out, out_json
+from girdlebook.cli.output import (
+    COLUMNS,
+    Json,
+    User,
+    clip,
+    clock,
+    confirm_deleting,
+    from_argument,
+    notice,
+    out,
+    out_json,
+)
+from girdlebook.cli.progress import Advance, progress
 from girdlebook.cli.search import print_sessions, session_json
+from girdlebook.cli.usage import bar, describe
 from girdlebook.errors import StoreError
 from girdlebook.profiles import resolve
-from girdlebook.sessions.filters import SessionFilter
+from girdlebook.sessions.care import older_than as quiet_since
 from girdlebook.sessions.sqlite import SQLiteSessionStore
-from girdlebook.sessions.store import SessionRecord, StoredMessage
+from girdlebook.sessions.store import DayActivity, ModelUsage, SessionRecord, StoredMessage
 from girdlebook.sessions.transfer import export_lines, import_lines
 
 app = typer.Typer(
@@ -29,7 +43,7 @@ Name = Annotated[str, typer.Argument(metavar="SESSION", help="Its id, the beginn
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 Erase = Annotated[bool, typer.Option("--erase", help="Leave no text of it in index and free pages; takes a while.")]
 
-_DAY = 86_400.0
+_BAR_COLUMNS = 32
 
 
 @app.command("list")
@@ -123,8 +137,8 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Take conversations in.  Those that are there already are skipped; a bad line is reported, the rest goes in."""
-    with file.open(encoding="utf-8", errors="replace") as lines, _writing(context, None) as store:
-        outcomes = list(import_lines(store, lines))
+    with _writing(context, None) as store, progress("importing") as advance:
+        outcomes = list(import_lines(store, _lines(file, advance)))
     refused = [one for one in outcomes if one.outcome == "refused"]
     counts = {word: sum(one.outcome == word for one in outcomes) for word in ("imported", "skipped", "refused")}
     if as_json:
@@ -134,6 +148,14 @@ def import_(
             notice(f"line {one.line}: {one.reason}")
         out(", ".join(f"{number} {word}" for word, number in counts.items()))
     raise typer.Exit(1 if refused else 0)
+
+
+def _lines(file: Path, advance: Advance) -> Iterator[str]:
+    done, total = 0, file.stat().st_size
+    with file.open("rb") as lines:
+        for line in lines:
+            advance(done := done + len(line), total)
+            yield line.decode("utf-8", "replace")
 
 
 @app.command("rename")
@@ -185,8 +207,7 @@ def prune(
 ) -> None:
     """Delete old conversations that have ended; running ones are spared."""
     with _writing(context, None) as store:
-        until = time.time() - older_than * _DAY
-        where = SessionFilter(ended=True, until=until, most_messages=0 if empty else None)
+        where = replace(quiet_since(older_than, time.time()), most_messages=0 if empty else None)
         doomed = store.prunable(where)
         if doomed and not dry_run:
             if not yes:
@@ -195,6 +216,37 @@ def prune(
             if erase:
                 store.erase_deleted()
     _print_deleted(doomed, dry_run=dry_run, as_json=as_json)
+
+
+@app.command("stats")
+def stats(
+    context: typer.Context,
+    days: Annotated[int, typer.Option(min=1, max=366, metavar="N", help="How many days back.")] = 30,
+    user: User = None,
+    as_json: Json = False,
+) -> None:
+    """Draw how much was said day by day, and tell what each model used."""
+    today = datetime.date.today()
+    first = today - datetime.timedelta(days=days - 1)
+    since = datetime.datetime.combine(first, datetime.time()).timestamp()
+    with _reading(context, user) as store:
+        activity, usage = store.activity(since=since), store.usage()
+    if as_json:
+        out_json({"days": [asdict(day) for day in activity], "models": [_usage_json(one) for one in usage]})
+        return
+    by_day = {day.day: day for day in activity}
+    most = max((day.messages for day in activity), default=0)
+    for offset in range(days):
+        name = (first + datetime.timedelta(days=offset)).isoformat()
+        day = by_day.get(name, DayActivity(name, 0, 0, 0))
+        drawn = bar(day.messages, most, _BAR_COLUMNS)
+        out(f"{name}  {drawn:<{_BAR_COLUMNS}} {day.messages:>6} messages {day.output_tokens:>9,} tokens".rstrip())
+    for one in usage:
+        out(clip(f"{one.model or '(unnamed)'}, {one.task}: {one.calls:,} calls, {describe(one.usage)}", COLUMNS))
+
+
+def _usage_json(usage: ModelUsage) -> dict[str, Any]:
+    return {"model": usage.model, "task": usage.task, "calls": usage.calls, **asdict(usage.usage)}
 
 
 @contextmanager

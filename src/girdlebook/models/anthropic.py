@@ -61,6 +61,10 @@ class AnthropicChatModel:
         except (anthropic.AnthropicError, httpx2.HTTPError, TypeError) as error:
             raise ModelError(f"{self.name} at {self._client.base_url}: {one_line(error)}") from error
 
+    def close(self) -> None:
+        """Close the connections that are kept open between calls."""
+        self._client.close()
+
     def _whole(self, body: dict[str, Any]) -> Reply:
         return dialect.reply(self._client.messages.create(model=self.name, max_tokens=self._max_tokens, **body))
 

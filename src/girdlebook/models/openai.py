@@ -58,6 +58,10 @@ class OpenAIChatModel:
             # The SDK lets errors of the transport through while it streams.
             raise ModelError(f"{self.name} at {self._client.base_url}: {one_line(error)}") from error
 
+    def close(self) -> None:
+        """Close the connections that are kept open between calls."""
+        self._client.close()
+
     def _whole(self, body: dict[str, Any]) -> Reply:
         return openai_chat.reply(self._client.chat.completions.create(model=self.name, **body))
 

@@ -4,6 +4,7 @@ A damaged index never keeps a message from being stored, and a search then falls
 (reports L2-14, L2-32).
 """
 
+import logging
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,9 +15,14 @@ from girdlebook.errors import StoreCorrupt, StoreError
 from girdlebook.sessions.query import SearchQuery
 from girdlebook.sessions.ranking import Candidate, ranked
 from girdlebook.sessions.rows import call_words, content_words
+from girdlebook.sessions.schema import index_statement
+
+_LOG = logging.getLogger(__name__)
 
 VISIBLE = "(m.active = 1 OR m.compacted = 1)"
 """Messages that were not rewound away: what the model sees, and what compression archived."""
+
+NO_INDEX = "this file has no full-text index: it was made by an SQLite without FTS5"
 
 _POOL = 120
 """Hits that are taken from the index before neighbours have their say."""
@@ -49,14 +55,19 @@ class FullTextIndex:
         self._database = database
         marked = database.read("SELECT 1 FROM store_meta WHERE key = ?", [_DAMAGED]) if _has_meta(database) else []
         self.damaged = bool(marked)
+        self.missing = not database.read("SELECT 1 FROM sqlite_master WHERE name = 'messages_fts'")
 
     def add(self, connection: sqlite3.Connection, message_id: int, row: Mapping[str, Any]) -> None:
         """Put a message's words in; where that fails, mark the index as damaged and go on."""
+        if self.missing:
+            return
         with self._or_marked(connection):
             _change(connection, message_id, row, delete=False)
 
     def remove(self, connection: sqlite3.Connection, rows: Iterable[Mapping[str, Any]]) -> None:
         """Take exactly the words of these messages out; where that fails, mark the index as damaged and go on."""
+        if self.missing:
+            return
         with self._or_marked(connection):
             for row in rows:
                 _change(connection, row["id"], row, delete=True)
@@ -71,7 +82,7 @@ class FullTextIndex:
             filters, parameters: SQL over `m` and `s`.
             calls: whether words in tool names and arguments count.
         """
-        if not self.damaged:
+        if not self.damaged and not self.missing:
             try:
                 return self._ranked(query, max(_POOL, limit), filters, parameters, calls)[:limit]
             except StoreCorrupt:
@@ -84,6 +95,8 @@ class FullTextIndex:
         Raises:
             StoreError: the check could not be made.
         """
+        if self.missing:
+            return NO_INDEX
         if self.damaged:
             return "a message could not be indexed, or a search found it broken"
         try:
@@ -101,6 +114,8 @@ class FullTextIndex:
         """
         try:
             with self._database.write() as connection:
+                if self.missing:
+                    connection.execute(index_statement())
                 connection.execute("INSERT INTO messages_fts(messages_fts) VALUES ('rebuild')")
                 self._unmark(connection)
         except StoreCorrupt:
@@ -109,11 +124,12 @@ class FullTextIndex:
                     connection.execute(statement)
                 connection.execute("INSERT INTO messages_fts(messages_fts) VALUES ('rebuild')")
                 self._unmark(connection)
-        self.damaged = False
+        self.damaged = self.missing = False
 
     def forget_deleted(self, connection: sqlite3.Connection) -> None:
         """Merge the index so that words of removed messages are no longer in it, not even marked as gone."""
-        connection.execute("INSERT INTO messages_fts(messages_fts) VALUES ('optimize')")
+        if not self.missing:
+            connection.execute("INSERT INTO messages_fts(messages_fts) VALUES ('optimize')")
 
     @contextmanager
     def _or_marked(self, connection: sqlite3.Connection) -> Iterator[None]:
@@ -132,6 +148,7 @@ class FullTextIndex:
 
     def _mark(self, connection: sqlite3.Connection) -> None:
         self.damaged = True
+        _LOG.error("the full-text index is damaged; mend it with: girdle doctor --fix")
         connection.execute("INSERT INTO store_meta VALUES (?, '1') ON CONFLICT DO NOTHING", [_DAMAGED])
 
     def _unmark(self, connection: sqlite3.Connection) -> None:

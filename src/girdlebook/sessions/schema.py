@@ -39,6 +39,12 @@ _BACKFILLS = {
 }
 
 
+def index_statement() -> str:
+    """What makes the full-text index, as the first step has it."""
+    first = (_FOLDER / "0001_sessions.sql").read_text(encoding="utf-8")
+    return first[first.index("CREATE VIRTUAL TABLE messages_fts") :]
+
+
 def sqlite_schema() -> Schema:
     """The schema of state.db (reports L2-43, L2-47: old files lose nothing and lack nothing)."""
     names = sorted(file.name for file in _FOLDER.iterdir() if file.name.endswith(".sql"))

@@ -13,13 +13,21 @@ from girdlebook.database import Database
 from girdlebook.errors import AmbiguousSession, ScopeError, SessionNotFound, StoreError, TitleError
 from girdlebook.messages import Message, Usage
 from girdlebook.sessions.filters import SessionFilter
-from girdlebook.sessions.fulltext import VISIBLE, FullTextIndex, escape_like
+from girdlebook.sessions.fulltext import NO_INDEX, VISIBLE, FullTextIndex, escape_like
 from girdlebook.sessions.query import SearchQuery, parse
 from girdlebook.sessions.ranking import Candidate
 from girdlebook.sessions.rows import from_row, plain, to_row
 from girdlebook.sessions.schema import sqlite_schema
 from girdlebook.sessions.snippets import snippet
-from girdlebook.sessions.store import ModelUsage, SearchHit, SessionRecord, StoredMessage, new_session_id
+from girdlebook.sessions.store import (
+    DayActivity,
+    ModelUsage,
+    SearchHit,
+    SessionRecord,
+    StoredMessage,
+    Totals,
+    new_session_id,
+)
 from girdlebook.sessions.titles import base_of, numbered, sanitize_title
 from girdlebook.words import index_words
 
@@ -87,8 +95,27 @@ class SQLiteSessionStore:
 
     @property
     def degraded(self) -> bool:
-        """Whether the index was found damaged: searches then look for literal matches in the newest messages."""
-        return self._index.damaged
+        """Whether searches must do without the index: they then look for literal matches in the newest messages."""
+        return self._index.damaged or self._index.missing
+
+    @property
+    def limits(self) -> str | None:
+        """Why searches show only literal matches; None where the index serves (report L2-41)."""
+        if self._index.missing:
+            return f"literal matches only: {NO_INDEX}"
+        return (
+            "literal matches only: the index is damaged; mend it with: girdle doctor --fix" if self.degraded else None
+        )
+
+    def totals(self) -> Totals:
+        """How much is stored in this store's scope."""
+        scope, parameters = self._in_scope()
+        rows = self._database.read(
+            f"""SELECT count(*) AS sessions, coalesce(sum(s.message_count), 0) AS messages,
+                       max(s.last_active) AS last_active FROM sessions s WHERE {scope}""",
+            parameters,
+        )
+        return Totals(rows[0]["sessions"], rows[0]["messages"], rows[0]["last_active"])
 
     @property
     def read_only(self) -> str | None:
@@ -288,12 +315,17 @@ class SQLiteSessionStore:
     def import_session(
         self,
         record: SessionRecord,
-        messages: Sequence[tuple[Message, float]],
+        messages: Sequence[StoredMessage],
         *,
+        usage: Sequence[ModelUsage] = (),
         system_prompt: str | None = None,
         tool_specs: str | None = None,
     ) -> None:
         """Store a session from elsewhere with its messages and their times, in one transaction.
+
+        Parameters:
+            messages: their numbers do not count; new ones are given.
+            usage: what was used by model and task; the session's own sums are those of the record.
 
         Raises:
             StoreError: a session with this id is there already.
@@ -307,8 +339,25 @@ class SQLiteSessionStore:
         with self._database.write() as connection:
             if not _insert_session(connection, row, system_prompt, tool_specs):
                 raise StoreError(f"the session {record.id!r} is there already; delete it first to import it anew")
-            for message, timestamp in messages:
-                self._append_one(connection, record.id, message, timestamp, None, None, None)
+            for stored in messages:
+                number = self._append_one(connection, record.id, stored.message, stored.timestamp, None, None, None)
+                if stored.archived:
+                    connection.execute("UPDATE messages SET active = 0, compacted = 1 WHERE id = ?", [number])
+            for one in usage:
+                _add_model_usage(connection, record.id, one, record.ended_at or record.started_at)
+
+    def set_parent(self, session_id: str, parent_session_id: str) -> None:
+        """Say from which session another came.
+
+        Raises:
+            SessionNotFound
+        """
+        for one in (session_id, parent_session_id):
+            self.session(one)
+        with self._database.write() as connection:
+            connection.execute(
+                "UPDATE sessions SET parent_session_id = ? WHERE id = ?", [parent_session_id, session_id]
+            )
 
     def rename(self, session_id: str, title: str | None) -> SessionRecord:
         """Give a session a title; None or a blank one takes it away.
@@ -407,6 +456,19 @@ class SQLiteSessionStore:
             )
         self._database.vacuum()
 
+    def note(self, name: str) -> str | None:
+        """What the store was told to remember under a name, for its own care."""
+        rows = self._database.read("SELECT value FROM store_meta WHERE key = ?", [name])
+        return str(rows[0]["value"]) if rows else None
+
+    def set_note(self, name: str, value: str) -> None:
+        """Remember something under a name."""
+        with self._database.write() as connection:
+            connection.execute(
+                "INSERT INTO store_meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+                [name, value],
+            )
+
     # ── usage ───────────────────────────────────────────────────────────────────────────────────────────────────
 
     def record_usage(self, session_id: str, usage: Usage, *, model: str | None, task: str) -> None:
@@ -430,6 +492,22 @@ class SQLiteSessionStore:
             [*parameters, *([] if session_id is None else [session_id])],
         )
         return [ModelUsage(row["model"], row["task"], row["calls"], _usage(row, "cost_usd")) for row in rows]
+
+    def activity(self, *, since: float) -> list[DayActivity]:
+        """What happened on each local day since then, the earliest first; quiet days are left out.
+
+        Parameters:
+            since: seconds since 1970.
+        """
+        scope, parameters = self._in_scope()
+        rows = self._database.read(
+            f"""SELECT date(m.timestamp, 'unixepoch', 'localtime') AS day, count(DISTINCT m.session_id) AS sessions,
+                       count(*) AS messages, coalesce(sum(m.token_count), 0) AS output_tokens
+                FROM messages m JOIN sessions s ON s.id = m.session_id
+                WHERE m.timestamp >= ? AND {VISIBLE} AND {scope} GROUP BY day ORDER BY day""",
+            [since, *parameters],
+        )
+        return [DayActivity(row["day"], row["sessions"], row["messages"], row["output_tokens"]) for row in rows]
 
     # ── messages ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -858,14 +936,19 @@ def _add_usage(
                                           ELSE coalesce(estimated_cost_usd, 0) + ? END WHERE id = ?""",
         [*figures, model, usage.cost_usd, usage.cost_usd, session_id],
     )
+    _add_model_usage(connection, session_id, ModelUsage(model or "", task, 1, usage), now)
+
+
+def _add_model_usage(connection: sqlite3.Connection, session_id: str, added: ModelUsage, now: float) -> None:
+    figures = [getattr(added.usage, name) for name in _USAGE_NAMES]
     names = ", ".join(_USAGE_NAMES)
     summed = ", ".join(f"{name} = {name} + excluded.{name}" for name in _USAGE_NAMES)
     connection.execute(
         f"""INSERT INTO session_model_usage (session_id, model, task, calls, {names}, cost_usd, first_seen, last_seen)
-            VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT (session_id, model, task) DO UPDATE SET calls = calls + 1, {summed},
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (session_id, model, task) DO UPDATE SET calls = calls + excluded.calls, {summed},
                 cost_usd = CASE WHEN excluded.cost_usd IS NULL THEN cost_usd
                                 ELSE coalesce(cost_usd, 0) + excluded.cost_usd END,
                 last_seen = max(last_seen, excluded.last_seen)""",
-        [session_id, model or "", task, *figures, usage.cost_usd, now, now],
+        [session_id, added.model, added.task, added.calls, *figures, added.usage.cost_usd, now, now],
     )

@@ -42,6 +42,25 @@ class ModelUsage:
 
 
 @dataclass(frozen=True, slots=True)
+class Totals:
+    """How much a store holds; `last_active` in seconds since 1970, None where nothing is there."""
+
+    sessions: int
+    messages: int
+    last_active: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class DayActivity:
+    """One local day (`2026-11-30`): messages of how many conversations, and the tokens of the answers among them."""
+
+    day: str
+    sessions: int
+    messages: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class StoredMessage:
     """A message with its number and its time; `archived` where compression took it out of the model's sight."""
 
@@ -122,6 +141,8 @@ class SessionStore(Protocol):
     def record_usage(self, session_id: str, usage: Usage, *, model: str | None, task: str) -> None: ...
 
     def usage(self, session_id: str | None = None) -> list[ModelUsage]: ...
+
+    def activity(self, *, since: float) -> list[DayActivity]: ...
 
     def end_session(self, session_id: str, reason: str) -> None: ...
 

@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
+from girdlebook.dialects import openai_chat
 from girdlebook.errors import GirdleError, TransferError
 from girdlebook.messages import Message, Usage
 from girdlebook.sessions.rows import from_row, to_row
 from girdlebook.sessions.sqlite import SQLiteSessionStore
-from girdlebook.sessions.store import SessionRecord, StoredMessage
+from girdlebook.sessions.store import ModelUsage, SessionRecord, StoredMessage
 
 _FIELDS = ("id", "source", "user_id", "title", "model", "parent_session_id", "project")
 _TIMES = ("started_at", "last_active", "ended_at", "end_reason")
@@ -35,6 +36,7 @@ def export_lines(store: SQLiteSessionStore, records: Iterable[SessionRecord]) ->
         row: dict[str, Any] = {name: getattr(record, name) for name in (*_FIELDS, *_TIMES, *_COUNTS)}
         row |= {name: getattr(record.usage, name) for name in _USED}
         row |= {"estimated_cost_usd": record.usage.cost_usd, "system_prompt": prompt, "tool_specs": tools}
+        row["model_usage"] = [_exported_usage(one) for one in store.usage(record.id)]
         row["messages"] = [_exported(stored) for stored in store.history(record.id)]
         yield json.dumps(row)
 
@@ -44,60 +46,84 @@ def import_lines(store: SQLiteSessionStore, lines: Iterable[str]) -> Iterator[Im
 
     A session that is there already, by its id, is skipped, so that an import can be tried again.
     """
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+    return import_rows(store, ((number, line) for number, line in enumerate(lines, 1) if line.strip()))
+
+
+def import_rows(store: SQLiteSessionStore, rows: Iterable[tuple[int, str | Mapping[str, Any]]]) -> Iterator[Imported]:
+    """Store sessions that are given as numbered rows, or as their JSON; see `import_lines`.
+
+    A parent may come after its child.
+    """
+    parents: dict[str, str] = {}
+    for number, row in rows:
         try:
-            yield _import(store, number, json.loads(line))
+            value = json.loads(row) if isinstance(row, str) else row
+            yield _import(store, number, value, parents)
         except (ValueError, KeyError, TypeError, AttributeError, GirdleError) as error:
             reason = f"lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
             yield Imported(number, "refused", reason=reason[:200])
+    for child, parent in parents.items():
+        if store.has(parent):
+            store.set_parent(child, parent)
 
 
-def _import(store: SQLiteSessionStore, number: int, row: Any) -> Imported:
+def _import(store: SQLiteSessionStore, number: int, row: Any, parents: dict[str, str]) -> Imported:
     if not isinstance(row, Mapping) or not isinstance(row.get("id"), str) or not row["id"]:
         raise TransferError("it is no session: an object with `id` and `messages` is wanted")
-    messages = [(_message(one), float(one["timestamp"])) for one in row.get("messages") or ()]
+    messages = [_imported(row["id"], one) for one in row.get("messages") or ()]
     if store.has(row["id"]):
         return Imported(number, "skipped", row["id"], "it is there already")
     title = row.get("title")
     parent = row.get("parent_session_id")
+    model = row.get("model")
+    # Hermes keeps its own estimate beside what was charged; only the latter is a fact.
+    cost = row["actual_cost_usd"] or None if "actual_cost_usd" in row else row.get("estimated_cost_usd")
+    usage = Usage(**{name: int(row.get(name) or 0) for name in _USED}, cost_usd=cost)
     store.import_session(
         SessionRecord(
             id=row["id"],
             source=row.get("source") or "import",
             user_id=row.get("user_id"),
             title=store.free_title(title, user_id=row.get("user_id")) if title else None,
-            model=row.get("model"),
+            model=model,
             parent_session_id=parent if parent and store.has(parent) else None,
-            started_at=float(row.get("started_at") or (messages[0][1] if messages else 0.0)),
+            started_at=float(row.get("started_at") or (messages[0].timestamp if messages else 0.0)),
             last_active=0.0,
             ended_at=row.get("ended_at"),
             end_reason=row.get("end_reason"),
-            usage=Usage(**{name: int(row.get(name) or 0) for name in _USED}, cost_usd=row.get("estimated_cost_usd")),
+            usage=usage,
             project=row.get("project") or row.get("cwd"),
         ),
         messages,
+        usage=_imported_usage(row, model, usage),
         system_prompt=row.get("system_prompt"),
         tool_specs=row.get("tool_specs"),
     )
+    if parent and not store.has(parent):
+        parents[row["id"]] = parent
     return Imported(number, "imported", row["id"])
 
 
 def _exported(stored: StoredMessage) -> dict[str, Any]:
     row = to_row(stored.message)
     calls = json.loads(row["tool_calls"]) if row["tool_calls"] else None
-    return {"timestamp": stored.timestamp, **row, "tool_calls": calls}
+    state = {"active": int(not stored.archived), "compacted": int(stored.archived)}
+    return {"timestamp": stored.timestamp, **row, "tool_calls": calls, **state}
 
 
-def _message(row: Mapping[str, Any]) -> Message:
+def _imported(session_id: str, row: Mapping[str, Any]) -> StoredMessage:
     """A message of our own export, or of Hermes': there, calls have a vendor's form and content may be parts."""
     if row["role"] not in ("system", "user", "assistant", "tool"):
         raise TransferError(f"a message has the unknown role {row['role']!r}")
+    archived = not row.get("active", 1)
+    return StoredMessage(0, session_id, float(row["timestamp"]), _message(row), archived=archived)
+
+
+def _message(row: Mapping[str, Any]) -> Message:
     fields = {name: row.get(name) for name in _COLUMNS}
-    content = fields["content"]
-    if isinstance(content, list):
-        fields["content"] = "\n".join(part.get("text") or "" for part in content if isinstance(part, Mapping))
+    if isinstance(fields["content"], list):
+        (parsed,) = openai_chat.parse([{"role": "user", "content": fields["content"]}])
+        fields |= {name: value for name, value in to_row(parsed).items() if name in ("content", "extra")}
     calls = fields["tool_calls"]
     calls = json.loads(calls) if isinstance(calls, str) else calls
     fields["tool_calls"] = json.dumps([_call(call) for call in calls]) if calls else None
@@ -109,3 +135,22 @@ def _call(call: Mapping[str, Any]) -> dict[str, str]:
     arguments = function.get("arguments")
     text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
     return {"id": call.get("id") or "", "name": function["name"], "arguments": text or "{}"}
+
+
+def _exported_usage(usage: ModelUsage) -> dict[str, Any]:
+    return {"model": usage.model, "task": usage.task, "calls": usage.calls, **asdict(usage.usage)}
+
+
+def _imported_usage(row: Mapping[str, Any], model: str | None, whole: Usage) -> list[ModelUsage]:
+    """Usage by model and task; where only sums are known, they are the model's chat."""
+    if row.get("model_usage") is not None:
+        return [
+            ModelUsage(
+                one["model"],
+                one["task"],
+                int(one["calls"]),
+                Usage(**{name: int(one.get(name) or 0) for name in _USED}, cost_usd=one.get("cost_usd")),
+            )
+            for one in row["model_usage"]
+        ]
+    return [ModelUsage(model or "", "chat", int(row.get("api_call_count") or 0), whole)] if whole != Usage() else []

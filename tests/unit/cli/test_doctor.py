@@ -3,6 +3,9 @@
 import sqlite3
 from pathlib import Path
 
+from girdlebook.messages import Message
+from girdlebook.sessions.sqlite import SQLiteSessionStore
+
 
 def verdicts(outcome) -> dict[str, str]:
     return {finding["check"]: finding["verdict"] for finding in outcome.json["findings"]}
@@ -96,3 +99,32 @@ def test_L1_36_a_relative_home_is_a_note(girdle, monkeypatch, tmp_path: Path) ->
     examined = girdle("doctor", "--json")
     assert (examined.code, verdicts(examined)["home"]) == (0, "note")
     assert examined.json["home"] == str(tmp_path / "mine")
+
+
+def test_fix_mends_the_index_and_says_so(girdle, home: Path) -> None:
+    with SQLiteSessionStore.open(home / "state.db") as store:
+        store.create_session("s", source="cli")
+        store.append("s", Message("user", "数据库端口"))
+        with store.database.write() as connection:
+            connection.execute("DELETE FROM messages_fts_data")
+    before = (home / "state.db").read_bytes()
+    found = {one["check"]: one for one in girdle("doctor", "--json").json["findings"]}
+    assert found["search index"]["verdict"] == "wrong"
+    assert "doctor --fix" in found["search index"]["advice"]
+    assert (home / "state.db").read_bytes() == before
+    done = girdle("doctor", "--fix", "--json")
+    assert (done.code, done.json["healthy"]) == (0, True)
+    assert [one["check"] for one in done.json["findings"] if one["verdict"] == "fixed"] == ["search index"]
+    assert girdle("search", "端口", "--json").json["count"] == 1
+
+
+def test_fix_closes_what_others_can_read(girdle, home: Path) -> None:
+    girdle("memory", "add", "memory", "x")
+    home.chmod(0o755)
+    (home / "memories" / "MEMORY.md").chmod(0o644)
+    assert girdle("doctor").code == 1
+    fixed = girdle("doctor", "--fix")
+    assert fixed.code == 0
+    assert "fixed" in fixed.out
+    assert home.stat().st_mode & 0o777 == 0o700
+    assert girdle("doctor", "--fix", "--json").json["findings"][0]["verdict"] == "ok"

@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from girdlebook.cli.output import width
 from girdlebook.memory import Memory
-from girdlebook.messages import Message, Reply, ToolCall
+from girdlebook.messages import Message, Reply, ToolCall, Usage
 from girdlebook.profiles import Home
 from girdlebook.sessions.dates import start_of
 from girdlebook.sessions.sqlite import SQLiteSessionStore
@@ -133,3 +134,19 @@ def test_prune_spares_what_runs_and_shows_first(girdle, talked: Home) -> None:
     assert girdle("sessions", "prune", "--yes", "--erase").code == 0
     assert girdle("sessions", "list", "--json").json["count"] == 1
     assert "绿茶".encode() not in talked.state_db.read_bytes()
+
+
+def test_stats_draw_the_days_and_tell_the_models(girdle, home: Path) -> None:
+    with SQLiteSessionStore.open(home / "state.db") as store:
+        store.create_session("s", source="cli")
+        for _ in range(3):
+            store.append("s", Message("assistant", "好"), usage=Usage(1000, 20, cost_usd=0.5), model="大模型")
+    report = girdle("sessions", "stats", "--json").json
+    assert (report["days"][0]["messages"], report["days"][0]["output_tokens"]) == (3, 60)
+    assert [(one["model"], one["calls"], one["cost_usd"]) for one in report["models"]] == [("大模型", 3, 1.5)]
+    lines = girdle("sessions", "stats", "--days", "7").out.splitlines()
+    assert len(lines) == 8
+    assert "█" * 32 in lines[6]
+    assert "█" not in lines[0]
+    assert "大模型, chat: 3 calls" in lines[7]
+    assert max(map(width, lines)) <= 80

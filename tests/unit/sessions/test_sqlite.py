@@ -1,21 +1,28 @@
 """The SQLite session store."""
 
+import datetime
 import sqlite3
 import stat
 import threading
 from contextlib import closing
+from dataclasses import replace
 from importlib import resources
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from girdlebook.database import Database
 from girdlebook.errors import AmbiguousSession, ScopeError, SessionNotFound, StoreCorrupt, StoreError, TitleError
 from girdlebook.messages import Attachment, ImagePart, Message, OpaquePart, TextPart, ToolCall, Usage
 from girdlebook.sessions.filters import SessionFilter
+from girdlebook.sessions.fulltext import FullTextIndex
 from girdlebook.sessions.query import parse
 from girdlebook.sessions.rows import call_words, content_words
-from girdlebook.sessions.sqlite import SQLiteSessionStore
+from girdlebook.sessions.schema import sqlite_schema
+from girdlebook.sessions.sqlite import EVERYBODY, SQLiteSessionStore
+from girdlebook.sessions.store import DayActivity
+from girdlebook.sessions.transfer import export_lines, import_lines
 
 
 @pytest.fixture
@@ -572,3 +579,69 @@ def test_a_session_that_goes_on_has_no_end(store):
     store.end_session(session.id, "closed")
     store.reopen(session.id)
     assert (store.session(session.id).ended_at, store.session(session.id).end_reason) == (None, None)
+
+
+def without_fts5(path):
+    """A store of an SQLite that lacks the module: the step that wants it names one that is nowhere."""
+    schema = sqlite_schema()
+    steps = [step.replace("USING fts5(", "USING fts_of_nobody(") for step in schema.steps]
+    assert steps != list(schema.steps)
+    database = Database(path, replace(schema, steps=steps))
+    return SQLiteSessionStore(database, FullTextIndex(database), EVERYBODY)
+
+
+def test_L2_41_without_full_text_search_everything_else_works_and_it_is_said(path):
+    with without_fts5(path) as store:
+        store.create_session("a", source="cli")
+        store.append("a", Message("user", "生产数据库端口是 6432"))
+        assert [hit.session_id for hit in store.search("数据库")] == ["a"]
+        assert store.degraded
+        assert "without FTS5" in store.limits
+        assert "without FTS5" in store.index.fault()
+        store.create_session("b", source="cli")
+        store.delete_session("b")
+        store.erase_deleted()
+    with SQLiteSessionStore.open(path) as store:
+        assert store.degraded
+        store.index.rebuild()
+        assert (store.degraded, store.limits, store.index.fault()) == (False, None, None)
+        assert [hit.session_id for hit in store.search("端口 6432")] == ["a"]
+
+
+def test_L2_48_sessions_without_later_columns_are_listed_found_and_gone_on_with(path):
+    with SQLiteSessionStore.open(path) as store:
+        store.create_session("old", source="cli")
+        store.append("old", Message("user", "long ago"))
+        with store.database.write() as connection:
+            later = ("project", "tool_specs", "system_prompt", "model")
+            connection.execute(f"UPDATE sessions SET {', '.join(f'{name} = NULL' for name in later)}")
+        assert [record.id for record in store.recent()] == ["old"]
+        assert store.search("long ago")
+        assert store.prompt_of("old") == (None, None)
+        store.reopen("old")
+
+
+def test_activity_is_counted_by_day(store):
+    noon = datetime.datetime(2026, 11, 30, 12).timestamp()
+    for name, days in (("a", 0), ("b", 0), ("c", -3)):
+        store.create_session(name, source="cli")
+        for number in range(2):
+            at = noon + 86_400 * days + number
+            store.append(name, Message("assistant", "x"), timestamp=at, usage=Usage(5, 7), model="m")
+    assert store.activity(since=noon - 86_400) == [DayActivity("2026-11-30", 2, 4, 28)]
+    assert [day.day for day in store.activity(since=0)] == ["2026-11-27", "2026-11-30"]
+    assert (store.totals().sessions, store.totals().messages) == (3, 6)
+
+
+def test_usage_by_model_and_archived_messages_survive_a_transfer(store, tmp_path):
+    store.create_session("a", source="cli")
+    (first, _) = store.append_many("a", [Message("user", "early"), Message("user", "late")])
+    store.record_usage("a", Usage(10, 2, cost_usd=0.5), model="m", task="chat")
+    store.record_usage("a", Usage(3, 1), model="n", task="summary")
+    with store.database.write() as connection:
+        connection.execute("UPDATE messages SET active = 0, compacted = 1 WHERE id = ?", [first])
+    with SQLiteSessionStore.open(tmp_path / "other" / "state.db") as other:
+        assert [one.outcome for one in import_lines(other, export_lines(store, store.recent()))] == ["imported"]
+        assert other.usage("a") == store.usage("a")
+        assert [stored.message.text for stored in other.messages("a")] == ["late"]
+        assert [stored.archived for stored in other.history("a")] == [True, False]

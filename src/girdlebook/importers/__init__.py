@@ -1,0 +1,1 @@
+"""What other agents remember, taken over."""
