@@ -13,7 +13,7 @@ help:
 	@echo "make run     chat with the embedded default (without a terminal: a short demonstration)"
 	@echo "make test    check and test everything"
 	@echo "make lint    only the checks: ruff, mypy, import-linter"
-	@echo "make bench   what starting costs"
+	@echo "make bench   what starting costs, and many sessions at once"
 	@echo "make clean   remove .venv and all caches"
 
 run: .venv/installed
@@ -30,6 +30,7 @@ lint: .venv/installed-dev
 
 bench: .venv/installed
 	@$(IN_VENV) -m benchmarks.startup
+	@$(IN_VENV) -m benchmarks.async_sessions
 
 clean:
 	@rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build

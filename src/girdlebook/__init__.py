@@ -10,6 +10,8 @@ from girdlebook._version import __version__
 _HOMES = {
     "Agent": "agent",
     "TurnResult": "agent",
+    "AsyncMemory": "aio",
+    "AsyncMemorySession": "aio",
     "Memory": "memory",
     "MemorySession": "session",
     "MemoryStore": "curated.store",
@@ -46,10 +48,14 @@ _HOMES = {
     "StoreCorrupt": "errors",
     "StoreForked": "errors",
     "SessionNotFound": "errors",
+    "AmbiguousSession": "errors",
+    "TitleError": "errors",
+    "TransferError": "errors",
     "ScopeError": "errors",
     "TurnError": "errors",
     "ToolError": "errors",
     "ModelError": "errors",
+    "InvalidRequest": "errors",
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]
