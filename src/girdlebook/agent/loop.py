@@ -66,15 +66,16 @@ def run_turn(
         raise
     finally:
         session.interrupt()
+    used, seconds = session.usage - before, time.monotonic() - started
     _LOG.info(
-        "session %s, turn %d: %d model calls, %s, %.2f seconds",
-        *(session.id, session.turns, iterations, session.usage - before, time.monotonic() - started),
+        "session %s, turn %d: %d model calls, %d tokens in, %d out, %.2f seconds",
+        *(session.id, session.turns, iterations, used.input_tokens, used.output_tokens, seconds),
     )
     return TurnResult(
         text=session.last_text,
         session_id=session.id,
         iterations=iterations,
-        usage=session.usage - before,
+        usage=used,
         stopped="answered" if answered else "max_iterations",
     )
 

@@ -19,7 +19,17 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Key = Annotated[str, typer.Argument(metavar="KEY", help="Such as memory.nudge_interval, or a name in capitals.")]
+
+def _complete(incomplete: str) -> list[str]:
+    return [key for key in keys() if key.startswith(incomplete)]
+
+
+Key = Annotated[
+    str,
+    typer.Argument(
+        metavar="KEY", help="Such as memory.nudge_interval, or a name in capitals.", autocompletion=_complete
+    ),
+]
 
 _SHOWN_OF_A_SECRET = 4
 _KEY_COLUMNS = 34
@@ -28,7 +38,9 @@ _KEY_COLUMNS = 34
 @app.command("get")
 def get(
     context: typer.Context,
-    key: Annotated[str | None, typer.Argument(metavar="[KEY]", help="Without it, all of them.")] = None,
+    key: Annotated[
+        str | None, typer.Argument(metavar="[KEY]", help="Without it, all of them.", autocompletion=_complete)
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Print a setting, or all of them with where each comes from."""

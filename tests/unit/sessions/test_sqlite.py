@@ -621,6 +621,20 @@ def test_L2_48_sessions_without_later_columns_are_listed_found_and_gone_on_with(
         store.reopen("old")
 
 
+def test_L2_50_five_megabytes_with_images_and_thinking_come_back_equal(store):
+    thinking = OpaquePart("anthropic", {"type": "thinking", "thinking": "嗯\ud800", "signature": "EqQ="})
+    long = "长文 🍵 \0 \ud800 " * 400_000
+    messages = [
+        Message("user", (TextPart(long), ImagePart("A" * 1_000_000, "image/png"), TextPart("end"))),
+        Message("assistant", (thinking, TextPart("done")), (ToolCall("c", "x", '{"a": "\\ud800"}'),)),
+    ]
+    store.create_session("big", source="cli")
+    store.append_many("big", messages)
+    assert [stored.message for stored in store.messages("big")] == messages
+    (hit, *_) = store.search("长文")
+    assert "\ud800" not in hit.snippet
+
+
 def test_activity_is_counted_by_day(store):
     noon = datetime.datetime(2026, 11, 30, 12).timestamp()
     for name, days in (("a", 0), ("b", 0), ("c", -3)):
