@@ -49,6 +49,7 @@ _HOMES = {
     "StoreForked": "errors",
     "SessionNotFound": "errors",
     "AmbiguousSession": "errors",
+    "SessionMoved": "errors",
     "TitleError": "errors",
     "TransferError": "errors",
     "ScopeError": "errors",

@@ -23,6 +23,7 @@ from girdlebook.errors import NoMatch as NoMatch
 from girdlebook.errors import OverLimit as OverLimit
 from girdlebook.errors import ProfileError as ProfileError
 from girdlebook.errors import ScopeError as ScopeError
+from girdlebook.errors import SessionMoved as SessionMoved
 from girdlebook.errors import SessionNotFound as SessionNotFound
 from girdlebook.errors import StoreBusy as StoreBusy
 from girdlebook.errors import StoreCorrupt as StoreCorrupt

@@ -16,6 +16,7 @@ from typing import TypeVar
 from girdlebook.config import Config
 from girdlebook.context import Context
 from girdlebook.curated.store import MemoryStore
+from girdlebook.errors import StoreError
 from girdlebook.memory import Memory
 from girdlebook.messages import Message, Reply, ToolCall, Usage
 from girdlebook.profiles import Home
@@ -29,28 +30,44 @@ THREADS = 8
 R = TypeVar("R")
 
 
+class _Threads(ThreadPoolExecutor):
+    """Threads that know whether they were sent home."""
+
+    is_closed = False
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        self.is_closed = True
+        super().shutdown(wait, cancel_futures=cancel_futures)
+
+
 class _Worker:
     """Runs calls in threads, one at a time for whoever shares this worker."""
 
-    def __init__(self, threads: ThreadPoolExecutor) -> None:
+    def __init__(self, threads: _Threads) -> None:
         self.threads = threads
         self._turn = asyncio.Lock()
 
     async def run(self, call: Callable[[], R]) -> R:
         """The call's result.  Who is cancelled meanwhile waits until the thread is done, so that none overlap."""
         async with self._turn:
+            if self.threads.is_closed:
+                raise StoreError("the memory is closed; open it again")
             running = asyncio.get_running_loop().run_in_executor(self.threads, call)
-            try:
-                return await asyncio.shield(running)
-            except asyncio.CancelledError:
-                await asyncio.wait([running])
-                raise
+            cancelled: asyncio.CancelledError | None = None
+            while not running.done():
+                try:
+                    await asyncio.wait([running])
+                except asyncio.CancelledError as error:
+                    cancelled = error
+            if cancelled is not None:
+                raise cancelled
+            return running.result()
 
 
 class AsyncMemorySession:
     """A `MemorySession` whose calls run in a worker thread, one after the other.  `AsyncMemory.session` makes one."""
 
-    def __init__(self, session: MemorySession, threads: ThreadPoolExecutor) -> None:
+    def __init__(self, session: MemorySession, threads: _Threads) -> None:
         self._session = session
         self._worker = _Worker(threads)
 
@@ -126,14 +143,14 @@ class AsyncMemorySession:
 class AsyncMemory:
     """A `Memory` whose calls run in worker threads: any number of sessions of one home at the same time."""
 
-    def __init__(self, memory: Memory, threads: ThreadPoolExecutor) -> None:
+    def __init__(self, memory: Memory, threads: _Threads) -> None:
         self._memory = memory
         self._threads = threads
         self._worker = _Worker(threads)
 
     @classmethod
     async def open(cls, home: Home | Path | str | None = None, *, user_id: str | None = None) -> "AsyncMemory":
-        threads = ThreadPoolExecutor(THREADS, thread_name_prefix="girdlebook")
+        threads = _Threads(THREADS, thread_name_prefix="girdlebook")
         return cls(await _Worker(threads).run(partial(Memory.open, home, user_id=user_id)), threads)
 
     def for_user(self, user_id: str) -> "AsyncMemory":
@@ -176,8 +193,9 @@ class AsyncMemory:
         return AsyncMemorySession(session, self._threads)
 
     async def close(self) -> None:
-        await self._worker.run(self._memory.close)
-        self._threads.shutdown(wait=False)
+        if not self._threads.is_closed:
+            await self._worker.run(self._memory.close)
+            self._threads.shutdown(wait=False)
 
     @property
     def home(self) -> Home:

@@ -14,9 +14,10 @@ import sqlite3
 import tempfile
 import time
 import zipfile
+import zlib
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath
 from typing import Any
 
 from girdlebook import files
@@ -29,10 +30,20 @@ FORMAT = 1
 _MANIFEST = "manifest.json"
 _DATABASE = "state.db"
 _CHUNK = 1 << 20
+_DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    EOFError,
+    NotImplementedError,
+)
 
-# Other homes, what each process makes anew, and what is copied in another way.
+# Other homes, and what each process makes anew.
 _NOT_OF_THE_HOME = ("profiles", "active_profile", "projects.json", "logs")
-_PASSING = ("*.lock", ".mem_*.tmp", ".girdle-*", ".restore-*", ".before-restore-*", ".doctor-*", f"{_DATABASE}*")
+_PASSING = (".mem_*.tmp", ".girdle-*", ".restore-*", ".before-restore-*", ".doctor-*")
 
 Progress = Callable[[int, int], None]
 """Called with the bytes that are done and the bytes in all."""
@@ -67,16 +78,16 @@ def back_up(home: Home, target: Path, *, left_out: Collection[str] = (), progres
     if os.path.lexists(target):
         raise TransferError(f"{target} exists already; choose another name")
     report = progress or (lambda done, total: None)
+    sources = dict(_files_of(home, left_out))
     files.create_private_file(target)
     with contextlib.ExitStack() as failed:
         failed.callback(target.unlink, missing_ok=True)
         with tempfile.TemporaryDirectory(prefix=".girdle-", dir=target.parent) as folder:
-            sources = dict(_files_of(home, left_out))
             if home.state_db.exists() and _DATABASE not in left_out:
                 sources[_DATABASE] = Path(folder) / _DATABASE
                 with SQLiteSessionStore.open_read_only(home.state_db) as store:
                     store.database.copy_to(sources[_DATABASE], lambda left, total: report(total - left, total))
-            _write(target, sources, report)
+            _write(target, sources, sorted(left_out), report)
         failed.pop_all()
     return sorted(sources)
 
@@ -97,11 +108,26 @@ def restore(source: Path, home: Home, *, progress: Progress | None = None) -> Re
     try:
         names = _extract(source, staging, progress or (lambda done, total: None))
         _check_database(staging / _DATABASE, source)
-        with files.lock(home.state_db):
+        with contextlib.ExitStack() as held:
+            for path in (home.state_db, home.config_file, home.env_file, *home.memories.rglob("*.md")):
+                held.enter_context(files.lock(path))
             _refuse_if_in_use(home)
             return Restored(names, _swap(staging, home))
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def left_out_of(source: Path) -> list[str]:
+    """What the file was made without; nothing for a whole backup.
+
+    Raises:
+        TransferError: it is no backup.
+    """
+    try:
+        with zipfile.ZipFile(source) as archive:
+            return list(json.loads(archive.read(_MANIFEST))["left_out"])
+    except (OSError, *_DAMAGED) as error:
+        raise TransferError(f"{source} is no backup or is damaged ({error}); nothing was changed") from error
 
 
 def copy(origin: Home, target: Home, *, left_out: Collection[str] = ()) -> None:
@@ -117,35 +143,54 @@ def copy(origin: Home, target: Home, *, left_out: Collection[str] = ()) -> None:
 
 
 def _files_of(home: Home, left_out: Collection[str]) -> Iterator[tuple[str, Path]]:
+    """Every file by its place in the home; folders that links lead to are gone into, once each."""
+    seen: set[str] = set()
     for path in _top_level(home):
         if path.name in left_out or path.name.startswith(_DATABASE):
             continue
-        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if file.is_file() and not any(file.match(pattern) for pattern in _PASSING):
-                yield file.relative_to(home.path).as_posix(), file
+        if not path.is_dir():
+            yield path.name, path
+            continue
+        for folder, folders, names in os.walk(path, followlinks=True):
+            real = os.path.realpath(folder)
+            if real in seen:
+                folders.clear()
+                continue
+            seen.add(real)
+            for file in (Path(folder) / name for name in sorted(names)):
+                if file.is_file() and not _is_passing(file):
+                    yield file.relative_to(home.path).as_posix(), file
 
 
 def _top_level(home: Home) -> list[Path]:
     """What a backup holds and a restore replaces."""
     kept = (path for path in home.path.iterdir() if path.name not in _NOT_OF_THE_HOME)
-    passing = [pattern for pattern in _PASSING if not pattern.startswith(_DATABASE)]
-    return sorted(path for path in kept if not any(path.match(pattern) for pattern in passing))
+    return sorted(path for path in kept if not _is_passing(path))
 
 
-def _write(target: Path, sources: dict[str, Path], progress: Progress) -> None:
+def _is_passing(path: Path) -> bool:
+    """Temporary files, and lock files, which are empty and stand beside what they guard."""
+    if any(path.match(pattern) for pattern in _PASSING):
+        return True
+    return path.suffix == ".lock" and path.is_file() and path.stat().st_size == 0
+
+
+def _write(target: Path, sources: dict[str, Path], left_out: list[str], progress: Progress) -> None:
     total, done = sum(path.stat().st_size for path in sources.values()), 0
-    manifest: dict[str, Any] = {"format": FORMAT, "made": time.time(), "files": {}}
+    manifest: dict[str, Any] = {"format": FORMAT, "made": time.time(), "left_out": left_out, "files": {}}
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, path in sources.items():
             digest, size = hashlib.sha256(), 0
-            with path.open("rb") as file, archive.open(name, "w", force_zip64=True) as member:
+            # A zip's names are text; the manifest says exactly which file it is.
+            stored = f"home/{name.encode('utf-8', 'backslashreplace').decode()}"
+            with path.open("rb") as file, archive.open(stored, "w", force_zip64=True) as member:
                 while chunk := file.read(_CHUNK):
                     digest.update(chunk)
                     size += len(chunk)
                     member.write(chunk)
                     progress(min(done := done + len(chunk), total), total)
-            manifest["files"][name] = {"size": size, "sha256": digest.hexdigest()}
-        archive.writestr(_MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1))
+            manifest["files"][stored] = {"path": name, "size": size, "sha256": digest.hexdigest()}
+        archive.writestr(_MANIFEST, json.dumps(manifest, indent=1))
 
 
 def _extract(source: Path, staging: Path, progress: Progress) -> tuple[str, ...]:
@@ -153,20 +198,21 @@ def _extract(source: Path, staging: Path, progress: Progress) -> tuple[str, ...]
         with zipfile.ZipFile(source) as archive:
             manifest = _manifest(archive, source)
             total, done = sum(entry["size"] for entry in manifest.values()), 0
-            for name, entry in manifest.items():
-                place = files.private_folder((staging / name).parent) / PurePosixPath(name).name
-                digest, size = hashlib.sha256(), 0
+            for stored, entry in manifest.items():
+                place = staging / entry["path"]
+                files.private_folder(place.parent)
                 files.create_private_file(place)
-                with archive.open(name) as member, place.open("wb") as file:
+                digest, size = hashlib.sha256(), 0
+                with archive.open(stored) as member, place.open("wb") as file:
                     while chunk := member.read(_CHUNK):
                         digest.update(chunk)
                         size += len(chunk)
                         file.write(chunk)
                         progress(done := done + len(chunk), total)
                 if (size, digest.hexdigest()) != (entry["size"], entry["sha256"]):
-                    raise TransferError(f"{source} is damaged at {name}; nothing was changed")
-            return tuple(manifest)
-    except (zipfile.BadZipFile, KeyError, TypeError, EOFError, NotImplementedError) as error:
+                    raise TransferError(f"{source} is damaged at {entry['path']}; nothing was changed")
+            return tuple(entry["path"] for entry in manifest.values())
+    except _DAMAGED as error:
         raise TransferError(f"{source} is no backup or is damaged ({error}); nothing was changed") from error
 
 
@@ -177,9 +223,10 @@ def _manifest(archive: zipfile.ZipFile, source: Path) -> dict[str, dict[str, Any
         raise TransferError(f"{source} is damaged: its manifest cannot be read; nothing was changed") from error
     if manifest["format"] > FORMAT:
         raise TransferError(f"{source} was made by a newer girdlebook; upgrade first, nothing was changed")
-    for name in manifest["files"]:
-        if PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts or "\\" in name or ":" in name:
-            raise TransferError(f"{source} names a place outside the home: {name}; nothing was changed")
+    for entry in manifest["files"].values():
+        path = PurePath(entry["path"])
+        if path.anchor or ".." in path.parts or not path.parts or path.parts[0] in _NOT_OF_THE_HOME:
+            raise TransferError(f"{source} names a place outside the home: {path}; nothing was changed")
     return dict(manifest["files"])
 
 

@@ -28,7 +28,9 @@ _WISHES = {
 class Section(BaseModel):
     """A group of settings: complete by its defaults, frozen, closed against unknown keys."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, use_attribute_docstrings=True
+    )
 
 
 class MemorySettings(Section):
@@ -157,7 +159,16 @@ class Config(Section):
         try:
             return cls.model_validate(values)
         except ValidationError as error:
-            raise ConfigError(f"{place}: {_explain(error)}") from error
+            raise ConfigError(f"{place}: {_explain(error, 0)}") from error
+
+    @classmethod
+    def faults(cls, values: Mapping[str, Any], place: str) -> list[str]:
+        """Everything that is wrong with values, a line each."""
+        try:
+            cls.model_validate(values)
+        except ValidationError as error:
+            return [f"{place}: {_explain(error, number)}" for number in range(error.error_count())]
+        return []
 
 
 def read_values(path: Path) -> dict[str, Any]:
@@ -170,7 +181,7 @@ def read_values(path: Path) -> dict[str, Any]:
         values = YAML(typ="safe", pure=True).load(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError, YAMLError) as error:
+    except (OSError, ValueError, YAMLError, RecursionError) as error:
         raise ConfigError(f"{path} cannot be read: {_fault(error)}; correct it, or move it away") from error
     if values is None:
         return {}
@@ -207,7 +218,7 @@ def meant(key: str) -> str:
     """The known key that was probably meant; its name in another section counts too."""
     by_name = {known.rpartition(".")[2]: known for known in [*keys(), *Config.model_fields]}
     near = difflib.get_close_matches(key.rpartition(".")[2], by_name, n=1)
-    return f" (did you mean {by_name[near[0]]}?)" if near else f" (known are {', '.join(keys())})"
+    return f" (did you mean {by_name[near[0]]}?)" if near else " (all of them: girdle config get)"
 
 
 def _fault(error: Exception) -> str:
@@ -216,8 +227,8 @@ def _fault(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _explain(error: ValidationError) -> str:
-    first = error.errors(include_url=False)[0]
+def _explain(error: ValidationError, number: int) -> str:
+    first = error.errors(include_url=False)[number]
     key = ".".join(str(step) for step in first["loc"])
     if first["type"] in ("extra_forbidden", "invalid_key"):
         return f"unknown key {key}{meant(key)}; correct or remove it"

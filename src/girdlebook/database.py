@@ -371,6 +371,10 @@ def translated(path: Path) -> Iterator[None]:
         raise _translate(path, error) from error
     except LockTimeout as error:
         raise StoreBusy(str(error)) from error
+    except UnicodeEncodeError as error:
+        raise StoreError(f"{error.object[:80]!r} is no text that can be stored or looked for") from error
+    except OverflowError as error:
+        raise StoreError("a number is too large to be stored or looked for") from error
 
 
 def _translate(path: Path, error: sqlite3.Error) -> StoreError:

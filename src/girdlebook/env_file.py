@@ -1,10 +1,12 @@
 """The file `.env` of a home: secrets by name, for nobody else to read."""
 
+import io
 import re
-from collections.abc import Mapping, MutableMapping
+from collections.abc import MutableMapping
 from pathlib import Path
 
 from dotenv import dotenv_values
+from dotenv.parser import parse_stream
 
 from girdlebook import files
 from girdlebook.errors import ConfigError
@@ -18,10 +20,14 @@ def read(path: Path) -> dict[str, str]:
     Raises:
         ConfigError: it cannot be read.
     """
-    try:
-        values: Mapping[str, str | None] = dotenv_values(path, interpolate=False, encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}; correct it, or move it away") from error
+    text = _text(path)
+    for binding in parse_stream(io.StringIO(text)):
+        if binding.error:
+            raise ConfigError(f"{path}, line {binding.original.line}: write it as NAME=value")
+    values = dotenv_values(stream=io.StringIO(text), interpolate=False)
+    for name, value in values.items():
+        if "=" in name or "\0" in name + (value or ""):
+            raise ConfigError(f"{path}: {name!r} is no variable; correct or remove it")
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -63,13 +69,27 @@ def fill(environment: MutableMapping[str, str], path: Path) -> None:
         environment.setdefault(name, value)
 
 
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return ""
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} cannot be read: {error}; correct it, or move it away") from error
+
+
 def _rewrite(path: Path, name: str, line: str | None) -> None:
     with files.lock(path):
         read(path)
-        old = path.read_text(encoding="utf-8-sig").splitlines() if path.exists() else []
-        assignment = re.compile(rf"\s*(?:export\s+)?{name}\s*(?:=|$)")
-        places = [number for number, text in enumerate(old) if assignment.match(text)]
-        kept = [text for number, text in enumerate(old) if number not in places]
-        if line is not None:
-            kept.insert(places[0] if places else len(kept), line)
-        files.write_atomically(path, "".join(f"{text}\n" for text in kept).encode())
+        text = _text(path)
+        kept, written = [], line is None
+        for binding in parse_stream(io.StringIO(text)):
+            if binding.key != name:
+                kept.append(binding.original.string)
+            elif not written:
+                kept.append(f"{line}\n")
+                written = True
+        if not written:
+            joint = "\n" if kept and not kept[-1].endswith("\n") else ""
+            kept.append(f"{joint}{line}\n")
+        files.write_atomically(path, "".join(kept).encode())

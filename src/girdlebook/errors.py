@@ -19,7 +19,8 @@
     │   ├── StoreCorrupt              the file is damaged or not a database
     │   ├── StoreForked               a connection was carried over a fork
     │   ├── SessionNotFound           no session has this id
-    │   └── AmbiguousSession          several sessions begin with this
+    │   ├── AmbiguousSession          several sessions begin with this
+    │   └── SessionMoved              somebody else went on with the session meanwhile
     ├── TitleError                a title is too long or taken
     ├── TransferError             an export, import, backup or restore was refused
     ├── ScopeError                a store bound to one user was asked about another
@@ -144,11 +145,15 @@ class SessionNotFound(StoreError):
     """No session has this id."""
 
     def __init__(self, session_id: str) -> None:
-        super().__init__(f"no session {session_id!r}; `girdle search` without words lists the latest ones")
+        super().__init__(f"no session {session_id[:80]!r}; `girdle sessions list` shows them")
 
 
 class AmbiguousSession(StoreError):
     """Several sessions begin with what was given."""
+
+
+class SessionMoved(StoreError):
+    """Somebody else went on with the session meanwhile; resume it to go on from there."""
 
 
 class TitleError(GirdleError):

@@ -17,6 +17,7 @@ from girdlebook.profiles import Home, resolve
 from girdlebook.prompts.assemble import system_prompt
 from girdlebook.session import MemorySession
 from girdlebook.sessions.care import prune_if_due
+from girdlebook.sessions.rows import plain
 from girdlebook.sessions.sqlite import SQLiteSessionStore
 from girdlebook.sessions.store import SessionStore, new_session_id
 from girdlebook.sessions.tool import SessionSearchTool
@@ -164,6 +165,7 @@ class Memory:
         else:
             system = self._system_prompt(instructions, toolbox, today)
             start = partial(store.reopen, record.id, system_prompt=system, tool_specs=specs_to_json(specs))
+        stored = store.history(record.id)
         return MemorySession(
             record.id,
             start=start,
@@ -172,7 +174,8 @@ class Memory:
             memory_tool=memory_tool,
             toolbox=toolbox,
             tools=specs,
-            messages=mended(stored.message for stored in store.messages(record.id)),
+            messages=mended(one.message for one in stored if not one.archived),
+            last=max((one.id for one in stored), default=0),
             usage=record.usage,
             prices=Prices(self.config.prices),
         )
@@ -188,12 +191,13 @@ class Memory:
 
     def _system_prompt(self, instructions: str, toolbox: Toolbox, today: datetime.date | None) -> str:
         snapshot = self.store.snapshot()
-        return system_prompt(
+        text = system_prompt(
             instructions,
             guidance=[spec.name for spec in toolbox.specs],
             memory_blocks=[block for target in self.store.targets if (block := snapshot.render(target))],
             today=today or datetime.date.today(),
         )
+        return plain(text)  # what the store cannot hold exactly would be another prompt after a resume
 
     def close(self) -> None:
         """Close the database.  A second call does nothing."""
@@ -228,7 +232,10 @@ def open_curated(home: Home, config: Config, user_id: str | None) -> MemoryStore
 def _stored_beginning(store: SessionStore, session_id: str) -> tuple[str | None, tuple[ToolSpec, ...]]:
     """The system prompt and the tools of a session's requests so far, where they are known."""
     system, specs = store.prompt_of(session_id)
-    return (None, ()) if system is None or specs is None else (system, specs_from_json(specs))
+    try:
+        return (None, ()) if system is None or specs is None else (system, specs_from_json(specs))
+    except ValueError:
+        return None, ()
 
 
 def _same_tools(specs: Sequence[ToolSpec], stored: Sequence[ToolSpec]) -> bool:

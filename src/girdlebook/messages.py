@@ -67,7 +67,10 @@ class ToolCall:
         Raises:
             ValueError: the text is not a JSON object.
         """
-        value = json.loads(self.arguments or "{}")
+        try:
+            value = json.loads(self.arguments or "{}")
+        except RecursionError as error:
+            raise ValueError(f"the arguments of {self.name} are nested too deeply") from error
         if not isinstance(value, dict):
             raise ValueError(f"the arguments of {self.name} are not a JSON object: {self.arguments[:80]!r}")
         return value
@@ -105,12 +108,19 @@ class Message:
         """The text that was written, without images, vendor blocks and attachments."""
         if isinstance(self.content, str):
             return self.content
-        return "\n".join(part.text for part in self.content if isinstance(part, TextPart))
+        return "\n".join(text for part in self.content if (text := _text_of(part)))
 
     @property
     def sent_text(self) -> str:
         """The text as the model gets it: attachments follow what the person wrote."""
         return "\n\n".join([self.text, *(attachment.text for attachment in self.attachments)])
+
+
+def _text_of(part: Part) -> str:
+    """What a part says in words; a vendor's own text block (one with citations) says its text."""
+    if isinstance(part, OpaquePart):
+        return str(part.data.get("text", "")) if part.data.get("type") == "text" else ""
+    return part.text if isinstance(part, TextPart) else ""
 
 
 @dataclass(frozen=True, slots=True)

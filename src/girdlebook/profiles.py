@@ -291,7 +291,7 @@ def _projects_file() -> Path:
 def _change_bindings(change: Callable[[dict[str, str]], dict[str, str]]) -> None:
     private_folder(root())
     with lock(_projects_file()):
-        text = json.dumps(change(bindings()), ensure_ascii=False, indent=2, sort_keys=True)
+        text = json.dumps(change(bindings()), indent=2, sort_keys=True)
         write_atomically(_projects_file(), f"{text}\n".encode())
 
 

@@ -25,6 +25,6 @@ def _main_root(marker: Path) -> Path | None:
         line = marker.read_text(encoding="utf-8", errors="replace").strip()
         git_folder = (marker.parent / line.removeprefix("gitdir:").strip()).resolve()
         common = (git_folder / (git_folder / "commondir").read_text(encoding="utf-8").strip()).resolve()
-    except OSError:
+    except (OSError, ValueError):
         return None
     return common.parent if common.name == ".git" else common

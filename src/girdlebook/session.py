@@ -33,6 +33,7 @@ class MemorySession:
         toolbox: our own tools, run inside `add_reply`.
         tools: everything on offer, ours included; calls of the others wait in `pending_calls`.
         messages: what was said before, where a session goes on; a valid transcript but for its end.
+        last: the number of the last stored message, 0 for none.
         usage: what was used before.
         prices: what models cost where their vendor does not say.
     """
@@ -48,6 +49,7 @@ class MemorySession:
         toolbox: Toolbox,
         tools: Sequence[ToolSpec],
         messages: Sequence[Message] = (),
+        last: int = 0,
         usage: Usage = Usage(),  # noqa: B008
         prices: Prices = Prices({}),  # noqa: B008
     ) -> None:
@@ -55,6 +57,7 @@ class MemorySession:
         self.usage = usage
         self.turns = sum(message.role == "user" for message in messages)
         self._prices = prices
+        self._last = last
         self._start = start
         self._started = False
         self._store = store
@@ -111,10 +114,10 @@ class MemorySession:
             raise TurnError("no answer is awaited: begin a turn, and answer pending calls with add_tool_result()")
         if reply.usage is not None:
             reply = replace(reply, usage=self._prices.priced(reply.usage, reply.model))
-        self.usage += reply.usage or Usage()
         message = self._with_unique_ids(reply.message)
         if message.text.strip() or message.tool_calls:
             self._append(message, reply)
+        self.usage += reply.usage or Usage()
         self._replied = not message.tool_calls
         self._unanswered = list(message.tool_calls)
         for call in message.tool_calls:
@@ -219,7 +222,7 @@ class MemorySession:
 
     def _append(self, message: Message, reply: Reply | None = None) -> None:
         usage, model = (reply.usage, reply.model) if reply else (None, None)
-        self._store.append(self.id, message, usage=usage, model=model)
+        self._last = self._store.append(self.id, message, usage=usage, model=model, after=self._last)
         self._messages.append(message)
 
     def _close_transcript(self, why: str) -> None:

@@ -3,9 +3,8 @@
 Each layer covers the one before it: the defaults, config.yaml, `.env`, the environment (`GIRDLE__SECTION__KEY`).
 """
 
-import io
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,12 +16,11 @@ from girdlebook import env_file, files
 from girdlebook.config import Config, field, keys, meant, read_values
 from girdlebook.errors import ConfigError
 from girdlebook.profiles import Home
+from girdlebook.yaml_edit import remove_from, set_in
 
 PREFIX = "GIRDLE__"
 
 DEFAULT = "default"
-
-_NOTHING = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +81,21 @@ def load(home: Home, environment: Mapping[str, str] | None = None) -> Settings:
     return Settings(Config.of(values, str(home.config_file)), tuple(layers))
 
 
+def faults(home: Home, environment: Mapping[str, str] | None = None) -> list[str]:
+    """Everything that is wrong with the settings, a line each; nothing where all is right."""
+    try:
+        values = read_values(home.config_file)
+    except ConfigError as error:
+        return [str(error)]
+    found = Config.faults(values, str(home.config_file))
+    if not found:
+        try:
+            load(home, environment)
+        except ConfigError as error:
+            return [str(error)]
+    return found
+
+
 def value_of(key: str, text: str) -> Any:
     """What a text means for a key: itself where text is wanted, else as YAML reads it.
 
@@ -93,8 +106,21 @@ def value_of(key: str, text: str) -> Any:
         return text
     try:
         return YAML(typ="safe", pure=True).load(text)
-    except YAMLError as error:
+    except (YAMLError, ValueError, RecursionError) as error:
         raise ConfigError(f"{key}: {text!r} cannot be read; write it as in config.yaml") from error
+
+
+def check_variable(name: str, text: str) -> None:
+    """Check what a variable that is to be put into `.env` would set.
+
+    Raises:
+        ConfigError: it is a setting's variable, and names none or has a wrong value.
+    """
+    if name.startswith(PREFIX):
+        values: dict[str, Any] = {}
+        key = _key_of(name, name)
+        _put(values, key, value_of(key, text))
+        Config.of(values, name)
 
 
 def set_value(home: Home, key: str, text: str) -> Any:
@@ -108,53 +134,62 @@ def set_value(home: Home, key: str, text: str) -> Any:
         OSError: it cannot be written; it is as it was.
     """
     value = value_of(key, text)
-    _edit(home.config_file, key, value)
+    _edit(home.config_file, key, lambda text, steps: set_in(text, steps, value))
     return value
 
 
 def unset_value(home: Home, key: str) -> None:
-    """Take a key out of config.yaml, so that its default holds again.
+    """Take a key out of config.yaml, so that its default holds again; an unknown one that stands there goes too.
 
     Raises:
         ConfigError: there is no such key, or the file cannot be read.
         OSError: it cannot be written; it is as it was.
     """
-    field(key)
-    if key in _flat(read_values(home.config_file)):
-        _edit(home.config_file, key, _NOTHING)
+    if _flat_value(read_values(home.config_file), key.split(".")) is None:
+        field(key)
+        return
+    _edit(home.config_file, key, remove_from)
 
 
-def _edit(path: Path, key: str, value: object) -> None:
+def _edit(path: Path, key: str, edit: Callable[[str, Sequence[str]], str]) -> None:
     with files.lock(path):
-        read_values(path)  # says what is wrong where it cannot be read
+        before, known = read_values(path), keys()
         text = path.read_text(encoding="utf-8-sig") if path.exists() else ""
-        yaml = YAML()
-        yaml.preserve_quotes = True
-        document = yaml.load(text)
-        comments = text if document is None else ""  # ruamel keeps none where there is nothing else
-        document = yaml.map() if document is None else document
-        _change(yaml, document, key, value, path)
-        written = io.StringIO()
-        if document:
-            yaml.dump(document, written)
-        whole = comments + ("\n" if comments and not comments.endswith("\n") else "") + written.getvalue()
-        Config.of(YAML(typ="safe", pure=True).load(whole) or {}, str(path))
-        files.write_atomically(path, whole.encode())
+        steps = key.split(".")
+        for depth in range(1, len(steps)):
+            section = _flat_value(before, steps[:depth])
+            if section is not None and not isinstance(section, Mapping):
+                raise ConfigError(f"{path}: {steps[depth - 1]} is {section!r}; write it as a section, or remove it")
+        changed = edit(text, steps)
+        after = _parsed(changed)
+        if _without(before, steps) != _without(after, steps):
+            raise ConfigError(f"{path} is written in a way that cannot be changed here; change {key} by hand")
+        if key in known:
+            wanted: dict[str, Any] = {}
+            value = _flat_value(after, steps)
+            if value is not None:
+                _put(wanted, key, value)
+            Config.of(wanted, str(path))  # what else is wrong in the file must not keep this from being mended
+        files.write_atomically(path, changed.encode())
 
 
-def _change(yaml: YAML, document: Any, key: str, value: object, path: Path) -> None:
-    *sections, name = key.split(".")
-    section = document
-    for step in sections:
-        if section.get(step) is None:
-            section[step] = yaml.map()
-        section = section[step]
-        if not isinstance(section, Mapping):
-            raise ConfigError(f"{path}: {step} is {section!r}; write it as a section, or remove it")
-    if value is _NOTHING:
-        del section[name]
-    else:
-        section[name] = value
+def _parsed(text: str) -> dict[str, Any]:
+    values = YAML(typ="safe", pure=True).load(text) or {}
+    return {name: {} if value is None else value for name, value in values.items()}
+
+
+def _flat_value(values: Any, steps: Sequence[str]) -> Any:
+    for step in steps:
+        values = values.get(step) if isinstance(values, Mapping) else None
+    return values
+
+
+def _without(values: Any, steps: Sequence[str]) -> Any:
+    """The values less one, and less sections that hold nothing."""
+    kept = {name: value for name, value in values.items() if not (len(steps) == 1 and name == steps[0])}
+    if len(steps) > 1 and isinstance(kept.get(steps[0]), Mapping):
+        kept[steps[0]] = _without(kept[steps[0]], steps[1:])
+    return {name: value for name, value in kept.items() if value not in ({}, None)}
 
 
 def _key_of(name: str, place: str) -> str:

@@ -38,7 +38,7 @@ def specs_from_json(text: str) -> tuple[ToolSpec, ...]:
     """
     try:
         return tuple(ToolSpec(**spec) for spec in json.loads(text))
-    except TypeError as error:
+    except (TypeError, RecursionError) as error:
         raise ValueError(f"no list of tools: {text[:80]!r}") from error
 
 

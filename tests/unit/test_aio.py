@@ -6,7 +6,17 @@ import threading
 
 import pytest
 
-from girdlebook import AsyncMemory, AsyncMemorySession, Memory, MemorySession, Message, Reply, TurnError, Usage
+from girdlebook import (
+    AsyncMemory,
+    AsyncMemorySession,
+    Memory,
+    MemorySession,
+    Message,
+    Reply,
+    StoreError,
+    TurnError,
+    Usage,
+)
 from girdlebook.sessions.sqlite import SQLiteSessionStore
 
 
@@ -61,15 +71,17 @@ def test_the_event_loop_stays_free_while_a_thread_waits(tmp_path):
         async with await AsyncMemory.open(tmp_path) as memory:
             session = await memory.session()
             await session.begin_turn("x")
-            ticks, done = 0, threading.Event()
+            ticks, held, done = 0, threading.Event(), threading.Event()
             blocker = SQLiteSessionStore.open(tmp_path / "state.db")
 
             def hold():
                 with blocker.database.write():
+                    held.set()
                     done.wait(10)
 
             holder = threading.Thread(target=hold)
             holder.start()
+            held.wait(10)
             writing = asyncio.create_task(session.add_reply(says("y")))
             for _ in range(20):
                 await asyncio.sleep(0.005)
@@ -138,3 +150,33 @@ def test_two_hundred_sessions_at_once_lose_nothing(tmp_path):
                 f"会话 {number} turn 1",
                 f"answer {number}/1",
             ]
+
+
+def test_closing_twice_does_nothing_and_a_closed_memory_says_so(tmp_path):
+    async def scene():
+        memory = await AsyncMemory.open(tmp_path)
+        session = await memory.session()
+        async with memory.for_user("ann"):
+            pass
+        await memory.close()
+        await memory.close()
+        with pytest.raises(StoreError, match="closed"):
+            await session.begin_turn("x")
+
+    asyncio.run(scene())
+
+
+def test_who_is_cancelled_twice_waits_all_the_same(tmp_path):
+    async def scene():
+        async with await AsyncMemory.open(tmp_path) as memory:
+            session = await memory.session()
+            answering = asyncio.create_task(session.begin_turn("x"))
+            await asyncio.sleep(0)
+            for _ in range(2):
+                answering.cancel()
+                await asyncio.sleep(0)
+            with pytest.raises(asyncio.CancelledError):
+                await answering
+            assert session.in_turn
+
+    asyncio.run(scene())

@@ -1,8 +1,10 @@
 """A home as one file, and back."""
 
+import contextlib
 import hashlib
 import json
 import sqlite3
+import threading
 import zipfile
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 from girdlebook.backup import back_up, restore
 from girdlebook.curated.store import MemoryStore
 from girdlebook.errors import TransferError
+from girdlebook.files import lock
 from girdlebook.messages import Message
 from girdlebook.profiles import Home
 from girdlebook.sessions.sqlite import SQLiteSessionStore
@@ -118,18 +121,29 @@ def with_manifest(change):
 
 
 def outside(manifest) -> None:
-    manifest["files"]["../outside"] = manifest["files"].pop("config.yaml")
+    manifest["files"]["home/config.yaml"]["path"] = "../outside"
+
+
+def not_ours(manifest) -> None:
+    manifest["files"]["home/config.yaml"]["path"] = "active_profile"
+
+
+def no_name(manifest) -> None:
+    manifest["files"]["home/config.yaml"]["path"] = "a\0b"
 
 
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda name, data: data + b"x" if name == "config.yaml" else data, "damaged at config.yaml"),
-        (lambda name, data: None if name == "config.yaml" else data, "damaged"),
+        (lambda name, data: data + b"x" if name == "home/config.yaml" else data, "damaged at config.yaml"),
+        (lambda name, data: None if name == "home/config.yaml" else data, "damaged"),
         (lambda name, data: None if name == "manifest.json" else data, "no backup"),
         (lambda name, data: b"{" if name == "manifest.json" else data, "manifest"),
         (with_manifest(lambda manifest: manifest.update(format=99)), "newer girdlebook"),
         (with_manifest(outside), "outside the home"),
+        (with_manifest(not_ours), "outside the home"),
+        (with_manifest(no_name), "no backup"),
+        (with_manifest(lambda manifest: manifest.update(files=["abc"])), "no backup"),
     ],
 )
 def test_a_file_that_is_not_whole_changes_nothing(full: Home, tmp_path: Path, change, words: str) -> None:
@@ -144,15 +158,15 @@ def test_a_file_that_is_not_whole_changes_nothing(full: Home, tmp_path: Path, ch
 
 def test_damaged_conversations_are_found_before_anything_is_replaced(full: Home, tmp_path: Path) -> None:
     def broken(name: str, data: bytes) -> bytes:
-        return data[:4096] + b"\0" * 4096 + data[8192:] if name == "state.db" else data
+        return data[:4096] + b"\0" * 4096 + data[8192:] if name == "home/state.db" else data
 
     back_up(full, tmp_path / "b.zip")
     bad = rewritten(tmp_path / "b.zip", tmp_path / "bad.zip", broken)
     with zipfile.ZipFile(bad) as archive:
-        data = archive.read("state.db")
-    sums = {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        data = archive.read("home/state.db")
+    sums = {"path": "state.db", "size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
     bad = rewritten(
-        bad, tmp_path / "worse.zip", with_manifest(lambda manifest: manifest["files"].update({"state.db": sums}))
+        bad, tmp_path / "worse.zip", with_manifest(lambda manifest: manifest["files"].update({"home/state.db": sums}))
     )
     before = contents(full)
     with pytest.raises(TransferError, match="conversations are damaged"):
@@ -176,3 +190,62 @@ def test_conversations_that_another_process_has_open_are_not_replaced(full: Home
     with sqlite3.connect(full.state_db) as connection:
         assert connection.execute("SELECT count(*) FROM messages").fetchone() == (2,)
     connection.close()
+
+
+def test_flipped_bytes_are_found(full: Home, tmp_path: Path) -> None:
+    back_up(full, tmp_path / "b.zip")
+    data = bytearray((tmp_path / "b.zip").read_bytes())
+    before = contents(full)
+    for at in range(40, len(data) - 60, len(data) // 40):
+        bad = tmp_path / "flipped.zip"
+        bad.write_bytes(bytes(data[:at]) + bytes([data[at] ^ 0xFF]) + bytes(data[at + 1 :]))
+        with contextlib.suppress(TransferError):
+            restore(bad, full)
+        now = {name: text for name, text in contents(full).items() if not name.startswith(".before")}
+        assert now == before
+
+
+def test_a_backup_inside_the_home_does_not_hold_itself(full: Home) -> None:
+    names = back_up(full, full.path / "b.zip")
+    assert "b.zip" not in names
+    assert not list(full.path.glob(".girdle-*"))
+
+
+def test_odd_names_linked_folders_and_lock_files_of_others_come_back(full: Home, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "plugin.py").write_text("linked")
+    (full.plugins / "linked").symlink_to(elsewhere)
+    (full.plugins / "round").symlink_to(full.plugins)
+    odd = ["a:b.py", "back\\slash.py", "uv.lock", "state.db", "b\udcff.py"]
+    for name in odd:
+        (full.plugins / name).write_text("x")
+    (full.path / "manifest.json").write_text("mine")
+    back_up(full, tmp_path / "b.zip")
+    new = Home(tmp_path / "new")
+    restore(tmp_path / "b.zip", new)
+    assert (new.plugins / "linked" / "plugin.py").read_text() == "linked"
+    assert [name for name in odd if not (new.plugins / name).exists()] == []
+    assert (new.path / "manifest.json").read_text() == "mine"
+
+
+def test_a_memory_write_waits_for_a_restore_and_the_other_way_round(full: Home, tmp_path: Path) -> None:
+    back_up(full, tmp_path / "b.zip")
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with lock(full.memories / "MEMORY.md"):
+            held.set()
+            done.wait(10)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait(10)
+    restoring = threading.Thread(target=restore, args=(tmp_path / "b.zip", full))
+    restoring.start()
+    restoring.join(0.3)
+    assert restoring.is_alive()
+    done.set()
+    holder.join()
+    restoring.join(10)
+    assert not restoring.is_alive()

@@ -56,3 +56,19 @@ def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
     (tmp_path / ".env").write_bytes(b"A=\xff\xfe")
     with pytest.raises(ConfigError, match="cannot be read"):
         env_file.read(tmp_path / ".env")
+
+
+def test_values_over_several_lines_stay_whole(tmp_path: Path) -> None:
+    path = tmp_path / ".env"
+    path.write_text('PEM="-----BEGIN\nTOKEN=notreal\n-----END"\nTOKEN=real # why\nLINE="x\u2028y"\n', encoding="utf-8")
+    env_file.set_variable(path, "TOKEN", "new")
+    assert env_file.read(path) == {"PEM": "-----BEGIN\nTOKEN=notreal\n-----END", "TOKEN": "new", "LINE": "x\u2028y"}
+    env_file.unset_variable(path, "PEM")
+    assert env_file.read(path) == {"TOKEN": "new", "LINE": "x\u2028y"}
+
+
+@pytest.mark.parametrize("text", ["A=1\nno variable here\n", "A=x\0y\n"])
+def test_a_line_that_is_none_is_named(tmp_path: Path, text: str) -> None:
+    (tmp_path / ".env").write_text(text)
+    with pytest.raises(ConfigError):
+        env_file.read(tmp_path / ".env")

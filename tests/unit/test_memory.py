@@ -6,7 +6,7 @@ import pytest
 
 from girdlebook import Agent, Memory, Message, Reply, ToolCall, ToolSpec, Usage
 from girdlebook.dialects import openai_chat
-from girdlebook.errors import AmbiguousSession, SessionNotFound
+from girdlebook.errors import AmbiguousSession, SessionMoved, SessionNotFound, StoreError
 from girdlebook.testing import assert_prefix_stable
 from girdlebook.testing.chat_server import transcript_fault
 
@@ -171,3 +171,26 @@ def test_an_agent_goes_on_with_an_earlier_conversation(tmp_path, scripted_model)
         agent.resume(first)
         assert agent.run("hello again").session_id == first
         assert memory.sessions.session(first).project == str(tmp_path)
+
+
+def test_of_two_that_go_on_with_one_conversation_the_second_to_write_is_told(tmp_path):
+    with Memory.open(tmp_path) as memory:
+        first = memory.session(tools=[WEATHER])
+        first.begin_turn("天气？")
+        first.add_reply(calls("weather", "c1"))
+        other = memory.resume(first.id, tools=[WEATHER])
+        talk(other, "I am elsewhere", says("so it is"))
+        with pytest.raises(SessionMoved, match="resume it"):
+            first.add_tool_result("c1", "42")
+        again = memory.resume(first.id, tools=[WEATHER])
+        assert [m.role for m in again.messages] == ["user", "assistant", "tool", "assistant", "user", "assistant"]
+
+
+def test_odd_characters_in_instructions_are_the_same_after_a_stop(tmp_path):
+    with Memory.open(tmp_path) as memory:
+        session = memory.session("a\0b \ud800")
+        before = talk(session, "x", says("y"))
+        assert_prefix_stable([*before, *talk(memory.resume(session.id), "z", says("y"))])
+        for wrong in (lambda: memory.resume("\ud800"), lambda: memory.session(source="\ud800").begin_turn("x")):
+            with pytest.raises(StoreError, match="no text"):
+                wrong()

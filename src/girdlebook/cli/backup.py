@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from girdlebook.backup import back_up
-from girdlebook.cli.output import Json, out, out_json
+from girdlebook.cli.output import Json, notice, out, out_json
 from girdlebook.cli.progress import progress
-from girdlebook.profiles import resolve
+from girdlebook.profiles import profiles, resolve
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
@@ -20,8 +20,12 @@ def backup(
     as_json: Json = False,
 ) -> None:
     """Copy settings, secrets, memory and conversations into one file; others may be at work meanwhile."""
+    home = resolve(context.obj)
     with progress("backing up") as advance:
-        names = back_up(resolve(context.obj), file, progress=advance)
+        names = back_up(home, file, progress=advance)
+    others = [one.name for one in profiles() if one.home != home]
+    if others:
+        notice(f"other profiles have backups of their own (girdle -p NAME backup FILE): {', '.join(others)}")
     if as_json:
         out_json({"file": str(file), "size": file.stat().st_size, "files": names})
     else:

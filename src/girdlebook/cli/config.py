@@ -2,14 +2,16 @@
 
 import json
 import os
+import sys
 from typing import Annotated, Any
 
 import typer
 
 from girdlebook import env_file, settings
-from girdlebook.cli.output import COLUMNS, Json, clip, from_argument, out, out_json
+from girdlebook.cli.output import COLUMNS, Json, clip, from_argument, notice, out, out_json
 from girdlebook.config import Config, field, keys
 from girdlebook.errors import ConfigError
+from girdlebook.models import check_spec
 from girdlebook.profiles import resolve
 
 app = typer.Typer(
@@ -46,16 +48,17 @@ def get(
     """Print a setting, or all of them with where each comes from."""
     home = resolve(context.obj)
     if key is not None and env_file.is_name(key):
-        value = env_file.read(home.env_file).get(key) or os.environ.get(key)
+        known_here, value = os.environ.get(key), os.environ.get(key) or env_file.read(home.env_file).get(key)
         if value is None:
             raise ConfigError(f"{key} is not set; set it with: girdle config set {key}")
-        _print_one(key, _masked(value), str(home.env_file), as_json=as_json)
+        _print_one(key, _masked(value), "environment" if known_here else str(home.env_file), as_json=as_json)
         return
     known = settings.load(home)
-    if key is not None:
+    if key is not None and not any(name.startswith(f"{key}.") for name in keys()):
         _print_one(key, known.value(key), known.origin(key), as_json=as_json)
         return
-    rows = {name: {"value": _plain(known.value(name)), "origin": known.origin(name)} for name in keys()}
+    shown = [name for name in keys() if key is None or name.startswith(f"{key}.")]
+    rows = {name: {"value": _plain(known.value(name)), "origin": known.origin(name)} for name in shown}
     if as_json:
         out_json(rows)
         return
@@ -76,12 +79,20 @@ def set_(
     secret = env_file.is_name(key)
     if not secret:
         field(key)
+    if value is None and not sys.stdin.isatty():
+        raise ConfigError(f"what is {key} to be? write the value behind it")
     text = typer.prompt(key, hide_input=secret, err=True) if value is None else from_argument(value)
     if secret:
+        settings.check_variable(key, text)
         env_file.set_variable(home.env_file, key, text)
         _print_one(key, _masked(text), str(home.env_file), as_json=as_json)
         return
+    if key.endswith(".model") and text:
+        check_spec(text)
     understood = settings.set_value(home, key, text)
+    origin = settings.load(home).origin(key)
+    if origin != str(home.config_file):
+        notice(f"it is written, but {origin} says otherwise and counts more")
     _print_one(key, understood, str(home.config_file), as_json=as_json)
 
 
@@ -91,11 +102,12 @@ def unset(context: typer.Context, key: Key, as_json: Json = False) -> None:
     home = resolve(context.obj)
     if env_file.is_name(key):
         env_file.unset_variable(home.env_file, key)
-        _print_one(key, None, str(home.env_file), as_json=as_json)
-        return
-    settings.unset_value(home, key)
-    known = settings.load(home)
-    _print_one(key, known.value(key), known.origin(key), as_json=as_json)
+    else:
+        settings.unset_value(home, key)
+    if as_json:
+        out_json({"key": key, "unset": True})
+    else:
+        out(f"{key} is not set any more")
 
 
 @app.command("path")
@@ -111,6 +123,8 @@ def path(context: typer.Context, as_json: Json = False) -> None:
 @app.command("explain")
 def explain(context: typer.Context, key: Key, as_json: Json = False) -> None:
     """Tell what a setting means, what every layer says of it, and which one holds."""
+    if env_file.is_name(key):
+        raise ConfigError(f"{key} is a secret and has no explanation here; `girdle config get {key}` shows its end")
     known, info = settings.load(resolve(context.obj)), field(key)
     saying = [layer for layer in known.layers if key in layer.values]
     layers = [{"place": layer.place, "value": _plain(layer.values[key])} for layer in saying]
@@ -129,7 +143,12 @@ def explain(context: typer.Context, key: Key, as_json: Json = False) -> None:
 def validate(context: typer.Context, as_json: Json = False) -> None:
     """Check config.yaml, `.env` and the environment; 1 where something is wrong."""
     home = resolve(context.obj)
-    settings.load(home)
+    faults = settings.faults(home)
+    if len(faults) > 1 and not as_json:
+        for fault in faults[:-1]:
+            notice(fault)
+    if faults:
+        raise ConfigError(faults[-1] if not as_json else " · ".join(faults))
     if as_json:
         out_json({"valid": True, "config": str(home.config_file)})
     else:

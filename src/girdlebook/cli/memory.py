@@ -105,7 +105,10 @@ def edit(
     """Open a file in $VISUAL or $EDITOR, then read it again and tell what it holds."""
     store = _store(context, user)
     path = store.path(target)
-    editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
+    try:
+        editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "")
+    except ValueError as error:
+        raise GirdleError(f"the editor's command cannot be read ({error}); correct VISUAL or EDITOR") from error
     if not editor:
         raise GirdleError(f"no editor is set; set VISUAL or EDITOR, or open {path} yourself")
     _run_editor(editor, path)

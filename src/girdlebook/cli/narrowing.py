@@ -7,8 +7,10 @@ from typing import Annotated
 import typer
 
 from girdlebook.cli.output import from_argument
+from girdlebook.repository import project_of
 from girdlebook.sessions.dates import end_of, start_of
 from girdlebook.sessions.filters import SessionFilter
+from girdlebook.sessions.rows import plain
 
 Source = Annotated[str | None, typer.Option(metavar="NAME", help="Only those that took place there (cli, library, …).")]
 Project = Annotated[
@@ -26,10 +28,15 @@ def narrowed(source: str | None, project: Path | None, since: str | None, until:
     """
     return SessionFilter(
         sources=(from_argument(source),) if source else (),
-        project=None if project is None else str(project.expanduser().absolute()),
+        project=None if project is None else _project(project),
         since=_date("--since", since, start_of),
         until=_date("--until", until, end_of),
     )
+
+
+def _project(folder: Path) -> str:
+    """The repository that the folder is in, since conversations are kept under it; else the folder."""
+    return plain(str(project_of(folder.expanduser().resolve())))
 
 
 def _date(option: str, text: str | None, read: Callable[[str], float]) -> float | None:

@@ -11,7 +11,6 @@ import os
 import sys
 import unicodedata
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Annotated, Any
 
 import typer
@@ -68,16 +67,25 @@ def report(message: str, *, kind: str, details: Mapping[str, Any], as_json: bool
 
 
 def confirm_deleting(question: str, *, refusal: type[GirdleError]) -> None:
-    """Ask at the terminal before something is deleted.
+    """Ask at the terminal before something is deleted; see `confirm`.
 
     Parameters:
         refusal: the error raised where nobody can be asked.
+    """
+    confirm(question, refusal=refusal("deleting wants to be confirmed; add --yes"))
+
+
+def confirm(question: str, *, refusal: GirdleError) -> None:
+    """Ask at the terminal.
+
+    Parameters:
+        refusal: raised where nobody can be asked.
 
     Raises:
         typer.Abort: the answer is no.
     """
     if not sys.stdin.isatty():
-        raise refusal("deleting wants to be confirmed; add --yes")
+        raise refusal
     typer.confirm(question, abort=True, err=True)
 
 
@@ -112,11 +120,6 @@ def clip(text: str, columns: int) -> str:
 def width(text: str) -> int:
     """Terminal columns that the text takes."""
     return sum(_columns(char) for char in text)
-
-
-def clock(timestamp: float) -> str:
-    """Seconds since 1970 as local date and time, for people."""
-    return datetime.fromtimestamp(timestamp).strftime("%Y-%m-%d %H:%M")
 
 
 def size(count: int) -> str:

@@ -1,5 +1,8 @@
 """`girdle profile`: several memories beside one another."""
 
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +11,8 @@ import typer
 from girdlebook import profiles
 from girdlebook.backup import back_up, copy, restore
 from girdlebook.cli.output import Json, confirm_deleting, out, out_json
-from girdlebook.errors import GirdleError, ProfileError
+from girdlebook.errors import ProfileError
+from girdlebook.profiles import Home
 from girdlebook.repository import project_of
 
 app = typer.Typer(name="profile", help="Keep several memories apart.", add_completion=False, rich_markup_mode=None)
@@ -32,7 +36,8 @@ def list_profiles(as_json: Json = False) -> None:
 def create(
     name: Name,
     clone: Annotated[
-        str | None, typer.Option("--clone", metavar="PROFILE", help="Begin with that one's settings and memory.")
+        str | None,
+        typer.Option("--clone", metavar="PROFILE", help="Begin with its settings, secrets and memory."),
     ] = None,
     clone_all: Annotated[
         str | None, typer.Option("--clone-all", metavar="PROFILE", help="The same, and its conversations.")
@@ -45,7 +50,8 @@ def create(
     origin = profiles.resolve(clone or clone_all) if clone or clone_all else None
     home = profiles.create(name)
     if origin is not None:
-        copy(origin, home, left_out=("state.db",) if clone else ())
+        with _gone_if_it_fails(home):
+            copy(origin, home, left_out=("state.db",) if clone else ())
     if as_json:
         out_json({"name": name, "path": str(home.path)})
     else:
@@ -103,11 +109,8 @@ def import_(
 ) -> None:
     """Make a profile from a file."""
     home = profiles.create(name)
-    try:
+    with _gone_if_it_fails(home):
         restored = restore(file, home)
-    except (GirdleError, OSError):
-        profiles.delete(name)
-        raise
     if as_json:
         out_json({"name": name, "path": str(home.path), "files": list(restored.names)})
     else:
@@ -129,3 +132,12 @@ def delete(
         out_json({"name": name, "deleted": True})
     else:
         out(f"deleted {name}")
+
+
+@contextmanager
+def _gone_if_it_fails(home: Home) -> Iterator[None]:
+    """Leave no half-made profile behind."""
+    with ExitStack() as failed:
+        failed.callback(shutil.rmtree, home.path, ignore_errors=True)
+        yield
+        failed.pop_all()

@@ -1,13 +1,13 @@
 """`girdle search`: what was said in earlier conversations."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 import typer
 
 from girdlebook.cli.narrowing import Project, Since, Source, Until, narrowed
-from girdlebook.cli.output import COLUMNS, Json, User, clip, clock, from_argument, notice, out, out_json
+from girdlebook.cli.output import COLUMNS, Json, User, clip, from_argument, notice, out, out_json, width
+from girdlebook.cli.times import clock, iso
 from girdlebook.profiles import resolve
 from girdlebook.sessions.sqlite import SQLiteSessionStore
 from girdlebook.sessions.store import SearchHit, SessionRecord, SessionStore
@@ -44,7 +44,8 @@ def search(
     query, where = from_argument(" ".join(words or [])), narrowed(source, project, since, until)
     database = resolve(context.obj).state_db
     if not database.exists():  # looking must not make a home
-        print_hits(query, [], as_json=as_json) if query else print_sessions([], as_json=as_json)
+        none = "no conversations yet; start one with: girdle chat"
+        print_hits(query, [], as_json=as_json) if query else print_sessions([], none=none, as_json=as_json)
         return
     with SQLiteSessionStore.open_read_only(database) as everything:
         store: SessionStore = everything if user is None else everything.for_user(user)
@@ -54,7 +55,7 @@ def search(
                 notice("the search index is damaged, so only literal matches are shown; mend it: girdle doctor --fix")
             print_hits(query, hits, as_json=as_json)
         else:
-            print_sessions(store.recent(limit=limit, where=where), as_json=as_json)
+            print_sessions(store.recent(limit=limit, where=where), none="nothing fits", as_json=as_json)
 
 
 def print_hits(query: str, hits: Sequence[SearchHit], *, as_json: bool) -> None:
@@ -69,16 +70,22 @@ def print_hits(query: str, hits: Sequence[SearchHit], *, as_json: bool) -> None:
         notice("nothing found")
 
 
-def print_sessions(records: Sequence[SessionRecord], *, as_json: bool) -> None:
-    """Print a list of conversations."""
+def print_sessions(records: Sequence[SessionRecord], *, none: str, as_json: bool) -> None:
+    """Print a list of conversations.
+
+    Parameters:
+        none: what to say where there are none.
+    """
     if as_json:
         out_json({"count": len(records), "sessions": [session_json(record) for record in records]})
         return
     for record in records:
-        out(f"{clock(record.last_active)}  {record.message_count:>4} messages  {record.source:<8}  {record.id}")
+        user = f"  (user {record.user_id})" if record.user_id is not None else ""
+        row = f"{clock(record.last_active)}  {record.message_count:>4} messages  {record.source:<8}  {record.id}{user}"
+        out(row if width(row) <= COLUMNS else row[:COLUMNS])
         out(_INDENT + clip(record.title or record.preview, COLUMNS - len(_INDENT)))
     if not records:
-        notice("no conversations yet; start one with: girdle chat")
+        notice(none)
 
 
 def _hit(hit: SearchHit) -> dict[str, Any]:
@@ -86,7 +93,7 @@ def _hit(hit: SearchHit) -> dict[str, Any]:
         "session_id": hit.session_id,
         "message_id": hit.message_id,
         "role": hit.role,
-        "when": _iso(hit.timestamp),
+        "when": iso(hit.timestamp),
         "score": round(hit.score, 4),
         "snippet": hit.snippet,
     }
@@ -97,13 +104,10 @@ def session_json(record: SessionRecord) -> dict[str, Any]:
     return {
         "session_id": record.id,
         "source": record.source,
+        "user_id": record.user_id,
         "title": record.title,
         "preview": record.preview,
-        "started": _iso(record.started_at),
-        "last_active": _iso(record.last_active),
+        "started": iso(record.started_at),
+        "last_active": iso(record.last_active),
         "message_count": record.message_count,
     }
-
-
-def _iso(timestamp: float) -> str:
-    return datetime.fromtimestamp(timestamp, UTC).isoformat(timespec="seconds")

@@ -18,7 +18,6 @@ from girdlebook.cli.output import (
     Json,
     User,
     clip,
-    clock,
     confirm_deleting,
     from_argument,
     notice,
@@ -27,6 +26,7 @@ from girdlebook.cli.output import (
 )
 from girdlebook.cli.progress import Advance, progress
 from girdlebook.cli.search import print_sessions, session_json
+from girdlebook.cli.times import clock
 from girdlebook.cli.usage import bar, describe
 from girdlebook.errors import StoreError
 from girdlebook.profiles import resolve
@@ -61,10 +61,10 @@ def list_sessions(
     """List the conversations, the latest first."""
     where = narrowed(source, project, since, until)
     if not resolve(context.obj).state_db.exists():  # looking must not make a home
-        print_sessions([], as_json=as_json)
+        print_sessions([], none="no conversations yet; start one with: girdle chat", as_json=as_json)
         return
     with _reading(context, user) as store:
-        print_sessions(store.recent(limit=limit, offset=offset, where=where), as_json=as_json)
+        print_sessions(store.recent(limit=limit, offset=offset, where=where), none="nothing fits", as_json=as_json)
 
 
 @app.command("show")
@@ -79,6 +79,8 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Print a conversation in full, or what the model saw of it."""
+    if last is not None and turn is not None:
+        raise typer.BadParameter("it begins at the start; give one of --context and --last", param_hint="--context")
     with _reading(context, user) as store:
         record = store.resolve(from_argument(session))
         messages = store.history(record.id) if last is None else store.messages(record.id, last=last)
@@ -118,6 +120,9 @@ def export(
     user: User = None,
 ) -> None:
     """Print conversations as JSONL, one a line."""
+    if session is None and not resolve(context.obj).state_db.exists():
+        notice("no conversations yet")
+        return
     with _reading(context, user) as store:
         records = store.recent(limit=-1) if session is None else [store.resolve(from_argument(session))]
         lines = export_lines(store, sorted(records, key=lambda record: (record.started_at, record.id)))
@@ -229,8 +234,11 @@ def stats(
     today = datetime.date.today()
     first = today - datetime.timedelta(days=days - 1)
     since = datetime.datetime.combine(first, datetime.time()).timestamp()
-    with _reading(context, user) as store:
-        activity, usage = store.activity(since=since), store.usage()
+    activity: list[DayActivity] = []
+    usage: list[ModelUsage] = []
+    if resolve(context.obj).state_db.exists():
+        with _reading(context, user) as store:
+            activity, usage = store.activity(since=since), store.usage()
     if as_json:
         out_json({"days": [asdict(day) for day in activity], "models": [_usage_json(one) for one in usage]})
         return

@@ -7,7 +7,8 @@ from typing import Any
 import typer
 
 from girdlebook import settings
-from girdlebook.cli.output import COLUMNS, Json, clip, clock, out, out_json, size
+from girdlebook.cli.output import COLUMNS, Json, clip, out, out_json, size
+from girdlebook.cli.times import clock
 from girdlebook.curated.snapshot import FILE_NAMES
 from girdlebook.errors import GirdleError
 from girdlebook.memory import open_curated

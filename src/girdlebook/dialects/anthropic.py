@@ -12,11 +12,17 @@ from itertools import groupby
 from typing import Any
 
 from girdlebook.context import Context
-from girdlebook.dialects.validity import check_anthropic
+from girdlebook.dialects.validity import check_anthropic, sendable
 from girdlebook.messages import ImagePart, Message, OpaquePart, Part, Reply, TextPart, ToolCall, Usage
 from girdlebook.tools import ToolSpec
 
 VENDOR = "anthropic"
+
+BEGINNING = "(the conversation goes on)"
+"""The person's first message where a transcript begins with the assistant, which the vendor refuses."""
+
+NOTHING = "(no text)"
+"""A message of which nothing can be sent: it was blank, or all of it was another vendor's."""
 
 # Where a call stood among blocks that came after it; calls at the end need no such mark.
 _PLACE = "girdle_call"
@@ -33,11 +39,15 @@ def request(context: Context) -> dict[str, Any]:
     Raises:
         InvalidRequest: the vendor would refuse it.
     """
-    body: dict[str, Any] = {"messages": render(context.messages)}
+    messages = render(context.messages)
+    if messages and messages[0]["role"] == "assistant":  # as in a transcript whose beginning was left behind
+        messages = [{"role": "user", "content": [{"type": "text", "text": BEGINNING}]}, *messages]
+    body: dict[str, Any] = {"messages": messages}
     if context.system.strip():
         body["system"] = [{"type": "text", "text": context.system}]
     if context.tools:
         body["tools"] = [_render_tool(spec) for spec in context.tools]
+    body = sendable(body)
     check_anthropic(body)
     return body
 
@@ -93,7 +103,7 @@ def _render_message(message: Message) -> dict[str, Any]:
     # The calls that stood behind everything else.
     placed = {part.data["index"] for part in _parts(message) if isinstance(part, OpaquePart) and _is_place(part)}
     blocks += [_render_call(call) for index, call in enumerate(message.tool_calls) if index not in placed]
-    return {"role": role, "content": blocks}
+    return {"role": role, "content": blocks or [{"type": "text", "text": NOTHING}]}
 
 
 def _render_blocks(message: Message) -> Iterator[Block]:
@@ -103,8 +113,13 @@ def _render_blocks(message: Message) -> Iterator[Block]:
                 yield {"type": "text", "text": text}
             case ImagePart(source, media_type):
                 yield _render_image(source, media_type)
-            case OpaquePart(vendor, data) if vendor == VENDOR:
+            case OpaquePart(vendor, data) if vendor == VENDOR and not _is_unsigned(data):
                 yield _render_call(message.tool_calls[data["index"]]) if _is_place(part) else dict(data)
+
+
+def _is_unsigned(block: Mapping[str, Any]) -> bool:
+    """Thinking that came without its signature, which the vendor takes back from nobody."""
+    return block.get("type") == "thinking" and not block.get("signature")
 
 
 def _render_image(source: str, media_type: str | None) -> Block:
@@ -132,7 +147,7 @@ def _render_result(message: Message) -> Block:
 
 def _wire_id(call_id: str) -> str:
     """Ids of other vendors hold characters that this one refuses."""
-    return _NO_ID_CHARACTER.sub("_", call_id)
+    return _NO_ID_CHARACTER.sub(lambda match: f"_{ord(match[0]):x}_", call_id)
 
 
 def _parts(message: Message) -> Sequence[Part]:

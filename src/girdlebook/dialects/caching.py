@@ -10,12 +10,15 @@ from itertools import islice
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from girdlebook.dialects.validity import MOST_MARKERS, cacheable_places, may_be_marked
+from girdlebook.dialects.validity import MOST_MARKERS, may_be_marked
 
 Ttl = Literal["5m", "1h"]
 
 # Gateways that pass markers on, and the families of models behind them that understand them.
 _ENVELOPE = {"openrouter.ai": ("claude", "kimi", "qwen"), "nousresearch.com": ("claude", "kimi", "qwen")}
+
+# Schemas and arguments, in which the same word may be a tool's own.
+_DATA = ("input", "input_schema", "parameters", "arguments")
 
 Body = dict[str, Any]
 
@@ -27,8 +30,11 @@ def system_and_3(body: Mapping[str, Any], *, ttl: Ttl = "5m") -> Body:
         ttl: how long the vendor keeps what is cached; an hour costs more to write.
     """
     marked: Body = _copy(body)
-    for place in cacheable_places(marked):
-        place.pop("cache_control", None)
+    if isinstance(marked.get("system"), str):
+        marked["system"] = [{"type": "text", "text": marked["system"]}]
+    for message in marked["messages"]:
+        if isinstance(message["content"], str):
+            message["content"] = [{"type": "text", "text": message["content"]}]
     system = [block for block in marked.get("system", ()) if may_be_marked(block)]
     _mark(system[-1:], ttl)
     ends = (_last(message["content"]) for message in reversed(marked["messages"]))
@@ -47,8 +53,6 @@ def system_and_3_envelope(body: Mapping[str, Any], *, ttl: Ttl = "5m") -> Body:
     for message in messages:
         if isinstance(message.get("content"), str) and message["role"] != "tool":
             message["content"] = [{"type": "text", "text": message["content"]}]
-        for block in _blocks(message):
-            block.pop("cache_control", None)
     system = [end for message in messages if message["role"] == "system" and (end := _last(_blocks(message)))]
     _mark(system[-1:], ttl)
     spoken = [message for message in messages if message["role"] in ("user", "assistant")]
@@ -80,7 +84,7 @@ def _mark(blocks: Iterable[Body], ttl: Ttl) -> None:
 
 
 def _copy(value: Any) -> Any:
-    """A copy of the containers; texts and pictures are shared."""
+    """A copy of the containers without any marker; texts and pictures are shared, and what tools take stays whole."""
     if isinstance(value, Mapping):
-        return {key: _copy(item) for key, item in value.items()}
+        return {key: item if key in _DATA else _copy(item) for key, item in value.items() if key != "cache_control"}
     return [_copy(item) for item in value] if isinstance(value, list | tuple) else value

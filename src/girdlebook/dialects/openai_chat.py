@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from girdlebook.context import Context
-from girdlebook.dialects.validity import check_openai_chat
+from girdlebook.dialects.validity import check_openai_chat, sendable
 from girdlebook.errors import ModelError
 from girdlebook.messages import ImagePart, Message, OpaquePart, Part, Reply, Role, TextPart, ToolCall, Usage
 from girdlebook.tools import ToolSpec
@@ -35,6 +35,7 @@ def request(context: Context) -> dict[str, Any]:
     body: dict[str, Any] = {"messages": [*system, *render(context.messages)]}
     if context.tools:
         body["tools"] = [_render_tool(spec) for spec in context.tools]
+    body = sendable(body)
     check_openai_chat(body)
     return body
 

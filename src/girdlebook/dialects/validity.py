@@ -4,10 +4,12 @@ A broken transcript costs a call and, worse, every later call of its conversatio
 its body here.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from girdlebook.encodable import encodable
 from girdlebook.errors import InvalidRequest
 
 MOST_MARKERS = 4
@@ -36,6 +38,16 @@ def check_anthropic(body: Body) -> None:
         InvalidRequest: naming the first place that is wrong.
     """
     _raise_for(anthropic_fault(body["messages"]) or _tool_fault(body.get("tools", ())) or marker_fault(body))
+
+
+def sendable(body: dict[str, Any]) -> dict[str, Any]:
+    """The body with what has no UTF-8 form (lone surrogates) as U+FFFD; no request could be made of it otherwise."""
+    try:
+        json.dumps(body, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        replaced: dict[str, Any] = _replaced(body)
+        return replaced
+    return body
 
 
 def openai_chat_fault(messages: Sequence[Body]) -> str | None:
@@ -106,6 +118,14 @@ def may_be_marked(block: Body) -> bool:
     if block.get("type") == "text":
         return bool(block["text"].strip())
     return block.get("type") not in _UNMARKED
+
+
+def _replaced(value: Any) -> Any:
+    if isinstance(value, str):
+        return encodable(value)
+    if isinstance(value, Mapping):
+        return {_replaced(key): _replaced(item) for key, item in value.items()}
+    return [_replaced(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _blocks_fault(blocks: Sequence[Body]) -> str | None:

@@ -107,9 +107,12 @@ class HermesHome:
             yield None
             return
         try:
-            uri = f"{self.state_db.as_uri()}?mode=ro"
+            # Where nobody has it open, not even SQLite's two companion files are made.
+            at_rest = not Path(f"{self.state_db}-wal").exists()
+            uri = f"{self.state_db.as_uri()}?mode=ro{'&immutable=1' if at_rest else ''}"
             with contextlib.closing(sqlite3.connect(uri, uri=True)) as connection:
                 connection.row_factory = sqlite3.Row
+                connection.text_factory = _text
                 yield connection
         except sqlite3.Error as error:
             raise TransferError(f"{self.state_db} cannot be read: {error}") from error
@@ -125,9 +128,17 @@ def _messages(connection: sqlite3.Connection, session_id: str) -> Iterator[dict[
 
 def _message(row: dict[str, Any]) -> dict[str, Any]:
     content = row.get("content")
+    if isinstance(content, bytes):
+        content = row["content"] = _text(content)
     if isinstance(content, str) and content.startswith(_JSON_CONTENT):
-        row["content"] = json.loads(content.removeprefix(_JSON_CONTENT))
+        with contextlib.suppress(ValueError, RecursionError):  # what is no JSON stays as it stands
+            parts = json.loads(content.removeprefix(_JSON_CONTENT))
+            row["content"] = parts if isinstance(parts, list | str) else content.removeprefix(_JSON_CONTENT)
     return row
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
 
 
 def _prompt(connection: sqlite3.Connection, stored: str | None) -> str | None:

@@ -10,6 +10,7 @@ from girdlebook.models.base import ChatModel
 
 EXTRACTIVE = "extractive"
 
+_FORMS = f"anthropic:NAME, openai:NAME, URL#NAME, scripted:FILE or {EXTRACTIVE}"
 _CLASSES = {"anthropic": "AnthropicChatModel", "openai": "OpenAIChatModel"}
 
 
@@ -25,6 +26,7 @@ def open_model(spec: str | None = None, *, cache_ttl: Ttl = "5m") -> ChatModel:
         ModelError: the name has none of these forms, or the model cannot be set up.
         MissingExtra: the SDK is not installed.
     """
+    check_spec(spec or EXTRACTIVE)
     if spec is None or spec == EXTRACTIVE:
         model: ChatModel = import_module("girdlebook.models.extractive").ExtractiveModel()
         return model
@@ -32,16 +34,26 @@ def open_model(spec: str | None = None, *, cache_ttl: Ttl = "5m") -> ChatModel:
         base_url, _, name = spec.partition("#")
         return _through_sdk("openai", name, spec, base_url=base_url, cache_ttl=cache_ttl)
     kind, _, name = spec.partition(":")
-    if kind == "scripted" and name:
+    if kind == "scripted":
         scripted: ChatModel = import_module("girdlebook.models.scripted").ScriptedModel.from_file(Path(name))
         return scripted
     return _through_sdk(kind, name, spec, base_url=None, cache_ttl=cache_ttl)
 
 
+def check_spec(spec: str) -> None:
+    """Check that a model's name has one of the known forms; nothing is opened.
+
+    Raises:
+        ModelError: it has none of them.
+    """
+    kind, _, name = spec.partition(":")
+    if spec.startswith(("http://", "https://")):
+        kind, name = "openai", spec.partition("#")[2]
+    if spec != EXTRACTIVE and (kind not in (*_CLASSES, "scripted") or not name):
+        raise ModelError(f"unknown model {spec!r}; write {_FORMS}")
+
+
 def _through_sdk(vendor: str, name: str, spec: str, *, base_url: str | None, cache_ttl: Ttl) -> ChatModel:
-    if vendor not in _CLASSES or not name:
-        forms = "anthropic:NAME, openai:NAME, URL#NAME, scripted:FILE or " + EXTRACTIVE
-        raise ModelError(f"unknown model {spec!r}; write {forms}")
     if find_spec(vendor) is None:
         raise MissingExtra(f"the model {spec}", vendor)
     module = import_module(f"girdlebook.models.{vendor}")

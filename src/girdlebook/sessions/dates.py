@@ -3,12 +3,20 @@
 import datetime
 import re
 
+LATEST = 253_370_764_800.0
+"""The last second of 9998 or so: what comes later is no time of a message."""
+
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 
 
 def date_of(timestamp: float) -> str:
     """The local date of a time in seconds since 1970, as `2026-11-30`."""
-    return datetime.datetime.fromtimestamp(timestamp).date().isoformat()
+    return moment_of(timestamp).date().isoformat()
+
+
+def moment_of(timestamp: float) -> datetime.datetime:
+    """The local time; one that no calendar holds becomes the nearest that it does."""
+    return datetime.datetime.fromtimestamp(min(max(timestamp, 0.0), LATEST))
 
 
 def start_of(text: str) -> float:
@@ -43,8 +51,8 @@ def _span(text: str) -> tuple[datetime.datetime, datetime.datetime]:
         if day:
             return first, first + datetime.timedelta(days=1)
         return first, _next_month(first) if month else first.replace(year=first.year + 1)
-    except ValueError as error:
-        raise ValueError(f"{text!r} is no date; write it as 2026-11-30, 2026-11 or 2026") from error
+    except (ValueError, OverflowError) as error:
+        raise ValueError(f"{text[:40]!r} is no date; write it as 2026-11-30, 2026-11 or 2026") from error
 
 
 def _next_month(first: datetime.datetime) -> datetime.datetime:

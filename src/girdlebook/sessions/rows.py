@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from girdlebook.encodable import encodable
 from girdlebook.messages import Attachment, ImagePart, Message, OpaquePart, Part, TextPart, ToolCall
 from girdlebook.words import index_words
 
@@ -53,7 +54,7 @@ def from_row(row: sqlite3.Row | Mapping[str, Any]) -> Message:
 
 def plain(text: str) -> str:
     """The text without what SQLite or UTF-8 cannot carry."""
-    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace").replace("\0", "\ufffd")
+    return encodable(text).replace("\0", "\ufffd")
 
 
 def content_words(content: str | None) -> str:

@@ -8,6 +8,7 @@ from girdlebook.words import Word, words
 SNIPPET_CHARACTERS = 200
 """The length of a snippet, without its marks."""
 
+_CONTROLS = dict.fromkeys((*range(0x20), 0x7F), " ")
 _SCANNED = 100_000
 _ROOM = 40
 
@@ -27,7 +28,11 @@ def snippet(text: str, wanted: Collection[str]) -> str:
             marked += [text[at:left], ">>>", text[left:right], "<<<"]
             at = right
     marked.append(text[at:end])
-    return ("…" if start else "") + " ".join("".join(marked).split()) + ("…" if end < len(text) else "")
+    return (
+        ("…" if start else "")
+        + " ".join("".join(marked).translate(_CONTROLS).split())
+        + ("…" if end < len(text) else "")
+    )
 
 
 def _merged(hits: list[Word]) -> list[tuple[int, int]]:

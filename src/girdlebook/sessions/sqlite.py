@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from girdlebook.database import Database
-from girdlebook.errors import AmbiguousSession, ScopeError, SessionNotFound, StoreError, TitleError
+from girdlebook.errors import AmbiguousSession, ScopeError, SessionMoved, SessionNotFound, StoreError, TitleError
 from girdlebook.messages import Message, Usage
 from girdlebook.sessions.filters import SessionFilter
 from girdlebook.sessions.fulltext import NO_INDEX, VISIBLE, FullTextIndex, escape_like
@@ -341,8 +341,10 @@ class SQLiteSessionStore:
                 raise StoreError(f"the session {record.id!r} is there already; delete it first to import it anew")
             for stored in messages:
                 number = self._append_one(connection, record.id, stored.message, stored.timestamp, None, None, None)
-                if stored.archived:
-                    connection.execute("UPDATE messages SET active = 0, compacted = 1 WHERE id = ?", [number])
+                connection.execute(
+                    "UPDATE messages SET active = ?, compacted = ?, token_count = ? WHERE id = ?",
+                    [not stored.archived, stored.archived, stored.output_tokens, number],
+                )
             for one in usage:
                 _add_model_usage(connection, record.id, one, record.ended_at or record.started_at)
 
@@ -434,8 +436,8 @@ class SQLiteSessionStore:
 
         Ask for `ended=True` to be sure that no running conversation is among them.
         """
-        doomed = self.prunable(where)
         with self._database.write() as connection:
+            doomed = self.prunable(where)  # nobody can write now, so none of them goes on meanwhile
             for record in doomed:
                 self._delete(connection, record.id)
         return doomed
@@ -520,6 +522,7 @@ class SQLiteSessionStore:
         client_id: str | None = None,
         usage: Usage | None = None,
         model: str | None = None,
+        after: int | None = None,
     ) -> int:
         """Store a message; when this returns, it survives a power cut.
 
@@ -529,14 +532,16 @@ class SQLiteSessionStore:
                 A failed append may have been stored all the same, so a retry needs one.
             usage: what the model call behind it used; added to the session's sums.
             model: which model answered.
+            after: the number of the session's last message as the caller knows it, 0 for none.
 
         Returns:
             the message's number.
 
         Raises:
             SessionNotFound, StoreBusy, StoreFull
+            SessionMoved: another message came after `after`.
         """
-        return self._append(session_id, [(message, timestamp, client_id)], usage, model)[0]
+        return self._append(session_id, [(message, timestamp, client_id)], usage, model, after)[0]
 
     def append_many(
         self, session_id: str, messages: Sequence[Message], *, timestamps: Sequence[float] | None = None
@@ -548,7 +553,7 @@ class SQLiteSessionStore:
             ValueError: there are not as many timestamps as messages.
         """
         times: Sequence[float | None] = [None] * len(messages) if timestamps is None else timestamps
-        return self._append(session_id, [(m, t, None) for m, t in zip(messages, times, strict=True)], None, None)
+        return self._append(session_id, [(m, t, None) for m, t in zip(messages, times, strict=True)], None, None, None)
 
     def messages(self, session_id: str, *, last: int | None = None) -> list[StoredMessage]:
         """The session's messages that the model sees, in order.
@@ -744,6 +749,7 @@ class SQLiteSessionStore:
         items: Sequence[tuple[Message, float | None, str | None]],
         usage: Usage | None,
         model: str | None,
+        after: int | None,
     ) -> list[int]:
         scope, parameters = self._in_scope()
         with self._database.write() as connection:
@@ -752,6 +758,8 @@ class SQLiteSessionStore:
             )
             if found.fetchone() is None:
                 raise SessionNotFound(session_id)
+            if after is not None:
+                _check_last(connection, session_id, after)
             return [
                 self._append_one(connection, session_id, message, timestamp, client_id, usage, model)
                 for message, timestamp, client_id in items
@@ -855,7 +863,9 @@ def _record(row: sqlite3.Row) -> SessionRecord:
 
 
 def _stored(row: sqlite3.Row) -> StoredMessage:
-    return StoredMessage(row["id"], row["session_id"], row["timestamp"], from_row(row), archived=not row["active"])
+    return StoredMessage(
+        row["id"], row["session_id"], row["timestamp"], from_row(row), not row["active"], row["token_count"]
+    )
 
 
 def _insert(connection: sqlite3.Connection, table: str, row: dict[str, Any], conflict: str) -> int | None:
@@ -864,6 +874,12 @@ def _insert(connection: sqlite3.Connection, table: str, row: dict[str, Any], con
     marks = ",".join(f":{name}" for name in row)
     with closing(connection.execute(f"INSERT INTO {table} ({names}) VALUES ({marks}) {conflict}", row)) as cursor:
         return cursor.lastrowid if cursor.rowcount else None
+
+
+def _check_last(connection: sqlite3.Connection, session_id: str, after: int) -> None:
+    newest = "SELECT coalesce(max(id), 0) AS id FROM messages WHERE session_id = ?"
+    if connection.execute(newest, [session_id]).fetchone()["id"] != after:
+        raise SessionMoved(f"somebody else went on with session {session_id} meanwhile; resume it to go on from there")
 
 
 def _insert_session(

@@ -62,13 +62,17 @@ class DayActivity:
 
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
-    """A message with its number and its time; `archived` where compression took it out of the model's sight."""
+    """A message with its number and its time.
+
+    `archived` where compression took it out of the model's sight; `output_tokens` where the model told them.
+    """
 
     id: int
     session_id: str
     timestamp: float
     message: Message
     archived: bool = False
+    output_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +159,7 @@ class SessionStore(Protocol):
         client_id: str | None = None,
         usage: Usage | None = None,
         model: str | None = None,
+        after: int | None = None,
     ) -> int: ...
 
     def append_many(

@@ -21,6 +21,8 @@ MOST_WINDOW = 20
 DEFAULT_ROLES = "user,assistant"
 ROLES = ("user", "assistant", "tool")
 
+_SHOWN_CHARACTERS = 60
+
 NOT_FOR_PEOPLE = ("subagent", "tool")
 """Sources that count only where they are asked for."""
 
@@ -126,21 +128,23 @@ def _number(arguments: dict[str, Any], name: str, *, least: int, most: int, defa
     if value is None:
         return default
     if not isinstance(value, int | float | str) or not re.fullmatch(r"-?\d{1,20}(\.0*)?", str(value)):
-        raise ToolError(f"{name} must be a whole number from {least} to {most}, not {value!r}")
+        raise ToolError(f"{name} must be a whole number from {least} to {most}, not {_named(value)}")
     return max(least, min(most, int(str(value).partition(".")[0])))
 
 
 def _sort(value: object) -> str | None:
     if value in (None, "", "newest", "oldest"):
         return str(value) if value else None
-    raise ToolError(f"sort must be newest or oldest, not {value!r}")
+    raise ToolError(f"sort must be newest or oldest, not {_named(value)}")
 
 
 def _roles(text: str) -> list[str]:
     roles = [role.strip() for role in (text or DEFAULT_ROLES).split(",") if role.strip()]
     unknown = [role for role in roles if role not in ROLES]
     if unknown or not roles:
-        raise ToolError(f"role_filter holds {', '.join(unknown) or 'nothing'}; known are {', '.join(ROLES)}")
+        raise ToolError(
+            f"role_filter holds {_named(', '.join(unknown)) if unknown else 'nothing'}; known are {', '.join(ROLES)}"
+        )
     return roles
 
 
@@ -161,3 +165,9 @@ def _date(arguments: dict[str, Any], name: str, read_date: Callable[[str], float
         return read_date(text) if text else None
     except ValueError as error:
         raise ToolError(f"{name}: {error}") from error
+
+
+def _named(value: object) -> str:
+    """A wrong value, for the message."""
+    shown = repr(value)
+    return shown if len(shown) <= _SHOWN_CHARACTERS else f"{shown[:_SHOWN_CHARACTERS]}…"

@@ -8,15 +8,21 @@ from typing import Any
 from girdlebook.dialects import openai_chat
 from girdlebook.errors import GirdleError, TransferError
 from girdlebook.messages import Message, Usage
-from girdlebook.sessions.rows import from_row, to_row
+from girdlebook.sessions.dates import LATEST
+from girdlebook.sessions.rows import from_row, plain, to_row
 from girdlebook.sessions.sqlite import SQLiteSessionStore
 from girdlebook.sessions.store import ModelUsage, SessionRecord, StoredMessage
+from girdlebook.sessions.titles import TITLE_CHARACTERS, sanitize_title
+from girdlebook.tools import specs_from_json
 
 _FIELDS = ("id", "source", "user_id", "title", "model", "parent_session_id", "project")
 _TIMES = ("started_at", "last_active", "ended_at", "end_reason")
 _COUNTS = ("message_count", "tool_call_count")
 _USED = ("input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens")
 _COLUMNS = ("content", "tool_call_id", "tool_calls", "tool_name", "finish_reason", "reasoning", "extra")
+
+
+_FAULTS = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, GirdleError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,7 @@ def import_rows(store: SQLiteSessionStore, rows: Iterable[tuple[int, str | Mappi
         try:
             value = json.loads(row) if isinstance(row, str) else row
             yield _import(store, number, value, parents)
-        except (ValueError, KeyError, TypeError, AttributeError, GirdleError) as error:
+        except _FAULTS as error:
             reason = f"lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())
             yield Imported(number, "refused", reason=reason[:200])
     for child, parent in parents.items():
@@ -73,7 +79,6 @@ def _import(store: SQLiteSessionStore, number: int, row: Any, parents: dict[str,
     messages = [_imported(row["id"], one) for one in row.get("messages") or ()]
     if store.has(row["id"]):
         return Imported(number, "skipped", row["id"], "it is there already")
-    title = row.get("title")
     parent = row.get("parent_session_id")
     model = row.get("model")
     # Hermes keeps its own estimate beside what was charged; only the latter is a fact.
@@ -84,12 +89,12 @@ def _import(store: SQLiteSessionStore, number: int, row: Any, parents: dict[str,
             id=row["id"],
             source=row.get("source") or "import",
             user_id=row.get("user_id"),
-            title=store.free_title(title, user_id=row.get("user_id")) if title else None,
+            title=_title(store, row),
             model=model,
             parent_session_id=parent if parent and store.has(parent) else None,
-            started_at=float(row.get("started_at") or (messages[0].timestamp if messages else 0.0)),
+            started_at=_time(row.get("started_at") or (messages[0].timestamp if messages else 0.0)),
             last_active=0.0,
-            ended_at=row.get("ended_at"),
+            ended_at=None if row.get("ended_at") is None else _time(row["ended_at"]),
             end_reason=row.get("end_reason"),
             usage=usage,
             project=row.get("project") or row.get("cwd"),
@@ -97,7 +102,7 @@ def _import(store: SQLiteSessionStore, number: int, row: Any, parents: dict[str,
         messages,
         usage=_imported_usage(row, model, usage),
         system_prompt=row.get("system_prompt"),
-        tool_specs=row.get("tool_specs"),
+        tool_specs=_tool_specs(row.get("tool_specs")),
     )
     if parent and not store.has(parent):
         parents[row["id"]] = parent
@@ -107,7 +112,7 @@ def _import(store: SQLiteSessionStore, number: int, row: Any, parents: dict[str,
 def _exported(stored: StoredMessage) -> dict[str, Any]:
     row = to_row(stored.message)
     calls = json.loads(row["tool_calls"]) if row["tool_calls"] else None
-    state = {"active": int(not stored.archived), "compacted": int(stored.archived)}
+    state = {"token_count": stored.output_tokens, "active": int(not stored.archived), "compacted": int(stored.archived)}
     return {"timestamp": stored.timestamp, **row, "tool_calls": calls, **state}
 
 
@@ -116,25 +121,56 @@ def _imported(session_id: str, row: Mapping[str, Any]) -> StoredMessage:
     if row["role"] not in ("system", "user", "assistant", "tool"):
         raise TransferError(f"a message has the unknown role {row['role']!r}")
     archived = not row.get("active", 1)
-    return StoredMessage(0, session_id, float(row["timestamp"]), _message(row), archived=archived)
+    tokens = row.get("token_count")
+    return StoredMessage(0, session_id, _time(row["timestamp"]), _message(row), archived, tokens and int(tokens))
+
+
+def _time(value: Any) -> float:
+    """Seconds since 1970.
+
+    Raises:
+        TransferError: no message can be of that time; milliseconds perhaps.
+    """
+    seconds = float(value)
+    if not 0 <= seconds <= LATEST:
+        raise TransferError(f"{value!r} is no time in seconds since 1970")
+    return seconds
+
+
+def _title(store: SQLiteSessionStore, row: Mapping[str, Any]) -> str | None:
+    """The title, cut where it is too long and with a number where another session has it."""
+    if not row.get("title"):
+        return None
+    clean = sanitize_title(plain(str(row["title"]))[:TITLE_CHARACTERS])
+    return store.free_title(clean, user_id=row.get("user_id")) if clean else None
+
+
+def _tool_specs(text: Any) -> str | None:
+    """The tools as they were stored; none where the text is something else."""
+    try:
+        return text if text and specs_from_json(text) else None
+    except (ValueError, TypeError):
+        return None
 
 
 def _message(row: Mapping[str, Any]) -> Message:
     fields = {name: row.get(name) for name in _COLUMNS}
+    if fields["content"] is not None and not isinstance(fields["content"], str | list):
+        raise TransferError(f"a message's content is neither text nor parts: {str(fields['content'])[:40]!r}")
     if isinstance(fields["content"], list):
         (parsed,) = openai_chat.parse([{"role": "user", "content": fields["content"]}])
         fields |= {name: value for name, value in to_row(parsed).items() if name in ("content", "extra")}
     calls = fields["tool_calls"]
     calls = json.loads(calls) if isinstance(calls, str) else calls
-    fields["tool_calls"] = json.dumps([_call(call) for call in calls]) if calls else None
+    fields["tool_calls"] = json.dumps([_call(call, number) for number, call in enumerate(calls)]) if calls else None
     return from_row({"role": row["role"], **fields})
 
 
-def _call(call: Mapping[str, Any]) -> dict[str, str]:
+def _call(call: Mapping[str, Any], number: int) -> dict[str, str]:
     function = call.get("function") or call
     arguments = function.get("arguments")
     text = arguments if isinstance(arguments, str) else json.dumps(arguments or {})
-    return {"id": call.get("id") or "", "name": function["name"], "arguments": text or "{}"}
+    return {"id": call.get("id") or f"call_{number}", "name": function["name"], "arguments": text or "{}"}
 
 
 def _exported_usage(usage: ModelUsage) -> dict[str, Any]:

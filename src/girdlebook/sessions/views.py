@@ -30,7 +30,10 @@ READ_FIRST, READ_LAST = 20, 10
 """What is shown of a conversation that is read as a whole."""
 
 _SCANNED_HITS = 100
-_CALL_CHARACTERS = 200
+QUERY_CHARACTERS, NAME_CHARACTERS = 200, 60
+"""What is repeated of the query, of sources and of models' names."""
+
+_CALL_CHARACTERS, _CALLS = 200, 8
 _PIECES = (8_000, 4_000, 2_000, 1_000, 500, 250, 120, 60)
 _UNATTENDED = "cron"
 
@@ -84,14 +87,15 @@ def discover(
         found.sort(key=_time, reverse=sort == "newest")
     else:
         found.sort(key=lambda find: (not find.by_title, find.record.source == _UNATTENDED))
-    answer: Row = {"success": True, "mode": "discover", "query": query}
+    answer: Row = {"success": True, "mode": "discover", "query": _clipped(query, QUERY_CHARACTERS)}
     answer |= {"count": min(limit, len(found)), "sessions_found": len(found)}
     if hidden := _live_matches(reader, query, roles):
         answer["live_matches_left_out"] = hidden
     if store.degraded:
         answer["degraded"] = "the search index is damaged; only literal matches are shown"
     shown = [_with_surroundings(reader, find) for find in found[:limit]]
-    return answer | {"results": list(_results(shown, ANSWER_CHARACTERS - _size(answer) - len(', "results": []')))}
+    results = list(_results(shown, _room_in(answer)))
+    return answer | {"count": len(results), "results": results}
 
 
 def _one_each_lineage(reader: Reader, query: str, hits: Iterable[SearchHit], where: SessionFilter) -> Iterator[_Find]:
@@ -141,8 +145,10 @@ def _with_surroundings(reader: Reader, find: _Find) -> _Find:
 def _results(finds: Sequence[_Find], room: int) -> Iterator[Row]:
     """Each find with as much around it as the room allows; the best ones come first to it."""
     least = [_head(find) for find in finds]
+    while least and sum(map(_size, least)) + 2 * len(least) > room:
+        least.pop()
     room -= sum(map(_size, least)) + 2 * len(least)
-    for find, head in zip(finds, least, strict=True):
+    for find, head in zip(finds, least, strict=False):
         result = next(
             (row for row in _richer(find, head) if _size(row) - _size(head) <= room),
             head,
@@ -174,7 +180,7 @@ def _head(find: _Find) -> Row:
     return {
         "session_id": find.record.id,
         "when": date_of(_time(find)),
-        "source": find.record.source,
+        "source": _clipped(find.record.source, NAME_CHARACTERS),
         "title": find.record.title,
         "matched_role": "session_title" if find.by_title or find.hit is None else find.hit.role,
         "match_message_id": find.hit.message_id if find.hit else None,
@@ -214,7 +220,7 @@ def scroll(reader: Reader, session_id: str, message_id: int, *, window: int) -> 
     if messages:
         answer["messages_before"] = store.position(messages[0].id)[0]
         answer["messages_after"] = store.position(messages[-1].id)[1]
-    return answer | {"messages": _fitted(messages, ANSWER_CHARACTERS - _size(answer), anchor=message_id)}
+    return answer | {"messages": _fitted(messages, _room_in(answer), anchor=message_id)}
 
 
 def read(reader: Reader, session_id: str) -> Row:
@@ -232,7 +238,7 @@ def read(reader: Reader, session_id: str) -> Row:
         answer["between_ids"] = [head[-1].id, tail[0].id]
     if record.id == reader.session_id:
         answer["note"] = "this is the running conversation; what you have before you is left out"
-    return answer | {"messages": _fitted(messages, ANSWER_CHARACTERS - _size(answer), anchor=None)}
+    return answer | {"messages": _fitted(messages, _room_in(answer), anchor=None)}
 
 
 def browse(reader: Reader, *, limit: int, offset: int, where: SessionFilter) -> Row:
@@ -243,24 +249,26 @@ def browse(reader: Reader, *, limit: int, offset: int, where: SessionFilter) -> 
         {
             "session_id": record.id,
             "when": date_of(record.last_active),
-            "source": record.source,
+            "source": _clipped(record.source, NAME_CHARACTERS),
             "title": record.title,
             "preview": record.preview,
             "message_count": record.message_count,
         }
         for record in records[:limit]
     ]
+    while _size(sessions) > ANSWER_CHARACTERS - 100:
+        sessions.pop()
     answer: Row = {"success": True, "mode": "browse", "count": len(sessions), "sessions": sessions}
-    return answer | ({"next_offset": offset + limit} if len(records) > limit else {})
+    return answer | ({"next_offset": offset + len(sessions)} if len(records) > len(sessions) else {})
 
 
 def _meta(reader: Reader, record: SessionRecord) -> Row:
     return {
         "session_id": record.id,
         "when": date_of(record.started_at),
-        "source": record.source,
+        "source": _clipped(record.source, NAME_CHARACTERS),
         "title": record.title,
-        "model": record.model,
+        "model": record.model and _clipped(record.model, NAME_CHARACTERS),
         "message_count": record.message_count,
         "resume_id": reader.store.tip_of(record.id),
     }
@@ -296,13 +304,20 @@ def _shown(stored: StoredMessage, characters: int, *, anchor: bool = False) -> R
     if message.tool_calls:
         row["tool_calls"] = [
             {"name": call.name, "arguments": _clipped(call.arguments, min(characters, _CALL_CHARACTERS))}
-            for call in message.tool_calls
+            for call in message.tool_calls[:_CALLS]
         ]
+        if len(message.tool_calls) > _CALLS:
+            row["more_tool_calls"] = len(message.tool_calls) - _CALLS
     return row | {"anchor": True} if anchor else row
 
 
 def _clipped(text: str, characters: int) -> str:
     return text if len(text) <= characters else text[:characters] + "…"
+
+
+def _room_in(answer: Row) -> int:
+    """What is left for the list that is still to come, its key included."""
+    return ANSWER_CHARACTERS - _size(answer) - len(', "messages": ')
 
 
 def _size(value: object) -> int:

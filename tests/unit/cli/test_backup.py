@@ -63,3 +63,23 @@ def test_a_repository_is_bound_and_released(girdle, talked: Path, tmp_path: Path
     assert girdle("status", "--json").json["why"] == f"bound to {tmp_path / 'repo'}"
     assert girdle("profile", "unbind", "--json").json["was_bound"] is True
     assert girdle("status", "--json").json["profile"] == "default"
+
+
+def test_an_export_is_no_whole_home(girdle, talked: Path, tmp_path: Path) -> None:
+    file = str(tmp_path / "p.zip")
+    girdle("profile", "export", "default", file)
+    refused = girdle("restore", file, "--yes")
+    assert refused.code == 1
+    assert "profile import" in refused.err
+    assert (talked / ".env").exists()
+
+
+def test_a_copy_that_fails_leaves_no_profile(girdle, talked: Path, tmp_path: Path) -> None:
+    (tmp_path / "bad.zip").write_bytes(b"PK\x03\x04" + b"x" * 100)
+    assert girdle("profile", "import", str(tmp_path / "bad.zip"), "bad").code == 1
+    assert not (talked / "profiles" / "bad").exists()
+
+
+def test_a_backup_names_the_profiles_that_are_not_in_it(girdle, talked: Path, tmp_path: Path) -> None:
+    girdle("profile", "create", "work")
+    assert "work" in girdle("backup", str(tmp_path / "b.zip")).err

@@ -80,3 +80,15 @@ def test_a_file_that_is_no_database_is_one_line(girdle, home: Path) -> None:
     assert refused.code == 1
     assert refused.err.count("\n") == 1
     assert "girdle doctor" in refused.err
+
+
+def test_a_folder_stands_for_the_repository_it_is_in(girdle, home: Path, tmp_path: Path, monkeypatch) -> None:
+    repo = tmp_path / "仓库"
+    (repo / ".git").mkdir(parents=True)
+    (repo / "src").mkdir()
+    with SQLiteSessionStore.open(home / "state.db") as store:
+        store.create_session("s", source="cli", project=str(repo))
+        store.append("s", Message("user", "lighthouse"))
+    monkeypatch.chdir(repo / "src")
+    for folder in (".", "..", str(repo), "../src/..", str(tmp_path)):
+        assert girdle("search", "lighthouse", "--project", folder, "--json").json["count"] == 1

@@ -88,8 +88,8 @@ def test_calls_of_other_vendors_get_ids_and_arguments_that_are_accepted():
             Message("tool", "x", tool_call_id="call:1"),
         ]
     )
-    assert wire[0]["content"] == [use("call_1", arguments="not json")]
-    assert wire[1]["content"][0]["tool_use_id"] == "call_1"
+    assert wire[0]["content"] == [use("call_3a_1", arguments="not json")]
+    assert wire[1]["content"][0]["tool_use_id"] == "call_3a_1"
 
 
 def test_an_answer_is_understood():
@@ -169,3 +169,47 @@ def test_arguments_keep_every_value(given_arguments):
     block = {"type": "tool_use", "id": "1", "name": "x", "input": given_arguments}
     message = {"role": "assistant", "content": [block]}
     assert dialect.render(dialect.parse([message])) == [message]
+
+
+def test_what_cannot_be_sent_back_is_left_out_and_nothing_becomes_empty():
+    unsigned = OpaquePart("anthropic", {"type": "thinking", "thinking": "x", "signature": ""})
+    transcript = (
+        Message("assistant", "I begin"),
+        Message("user", ""),
+        Message("assistant", (unsigned,)),
+        Message("user", (OpaquePart("openai", {"type": "input_audio"}),)),
+    )
+    body = dialect.request(Context("", transcript))
+    assert [block["text"] for message in body["messages"] for block in message["content"]] == [
+        dialect.BEGINNING,
+        "I begin",
+        dialect.NOTHING,
+        dialect.NOTHING,
+        dialect.NOTHING,
+    ]
+
+
+def test_ids_stay_apart():
+    calls = (ToolCall("a.1", "x"), ToolCall("a_1", "x"))
+    results = tuple(Message("tool", "ok", tool_call_id=call.id) for call in calls)
+    dialect.request(Context("", (Message("user", "x"), Message("assistant", "", calls), *results)))
+
+
+def test_a_text_with_citations_is_text_too():
+    block = {**text("cited"), "citations": [{"type": "x"}]}
+    message = dialect.reply({"content": [block]}).message
+    assert message.text == "cited"
+    assert dialect.render([message])[0]["content"] == [block]
+
+
+@pytest.mark.parametrize("module", [dialect, openai_chat])
+def test_lone_surrogates_are_replaced_before_anything_is_sent(module):
+    call = ToolCall("c", "x", '{"a": "\\ud83d"}')
+    transcript = (
+        Message("user", "half \ud83d emoji"),
+        Message("assistant", "", (call,)),
+        Message("tool", "\ud83d", tool_call_id="c"),
+    )
+    body = module.request(Context("system \ud83d", transcript))
+    json.dumps(body, ensure_ascii=False).encode()
+    assert "half \ufffd emoji" in json.dumps(body, ensure_ascii=False)

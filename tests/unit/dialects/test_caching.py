@@ -150,3 +150,23 @@ def test_the_envelope_marks_content_parts_and_passes_over_tool_messages():
 )
 def test_only_gateways_known_to_take_markers_get_them(url, model, wanted):
     assert wants_envelope(url, model) is wanted
+
+
+def test_marks_anywhere_are_taken_off_and_tools_own_words_stay():
+    old = {"cache_control": {"type": "ephemeral"}}
+    schema = {"type": "object", "properties": {"cache_control": {"type": "string"}}}
+    nested = {"type": "document", "source": {"type": "content", "content": [text() | old]}}
+    body = {
+        **old,
+        "tools": [{"name": "x", "input_schema": schema} | old],
+        "system": "plain",
+        "messages": [{"role": "user", "content": "plain"}, user(nested)],
+    }
+    done = system_and_3(body)
+    assert str(done).count("cache_control") == 4
+    assert done["tools"][0] == {"name": "x", "input_schema": schema}
+    assert done["system"] == [text("plain") | {"cache_control": MARK}]
+    envelope = system_and_3_envelope(
+        {"tools": [{"function": {}} | old], "messages": [{"role": "user", "content": "x"}]}
+    )
+    assert str(envelope).count("cache_control") == 1

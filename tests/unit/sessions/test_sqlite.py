@@ -659,3 +659,16 @@ def test_usage_by_model_and_archived_messages_survive_a_transfer(store, tmp_path
         assert other.usage("a") == store.usage("a")
         assert [stored.message.text for stored in other.messages("a")] == ["late"]
         assert [stored.archived for stored in other.history("a")] == [True, False]
+
+
+def test_what_goes_on_while_a_pruning_waits_is_spared(path):
+    with SQLiteSessionStore.open(path) as store, SQLiteSessionStore.open(path) as other:
+        store.create_session("old", source="cli", started_at=5.0)
+        store.end_session("old", "closed")
+        where = SessionFilter(ended=True)
+        with other.database.write() as connection:
+            pruning = threading.Thread(target=store.prune, args=(where,))
+            pruning.start()
+            connection.execute("UPDATE sessions SET ended_at = NULL WHERE id = 'old'")
+        pruning.join(10)
+        assert store.session("old").ended_at is None

@@ -317,3 +317,36 @@ def test_a_wrong_argument_is_named(store, given):
 def test_an_unknown_session_is_said(store):
     with pytest.raises(SessionNotFound):
         ask(store, session_id="nowhere")
+
+
+@pytest.mark.parametrize("shape", ["discover", "browse", "read"])
+def test_no_name_however_long_breaks_the_budget(store, shape):
+    for n in range(10):
+        name = f"{n}" + "s" * 1_300
+        store.create_session(
+            name, source="o" * 1_500, title=str(n) + '"' * 98, model="m" * 13_000, started_at=NOVEMBER + n
+        )
+        store.append(name, Message("user", "moon \x01\x02" * 50), timestamp=NOVEMBER + n)
+    given = {"discover": {"query": "moon " * 4_000, "limit": 10}, "browse": {"limit": 10}, "read": {"session_id": name}}
+    answer = ask(store, **given[shape])
+    assert len(json.dumps(answer, ensure_ascii=False)) <= ANSWER_CHARACTERS
+    assert answer.get("count", 1) >= 1
+
+
+@pytest.mark.parametrize(
+    "given", [{"limit": "x" * 20_000}, {"query": "x", "since": "y" * 20_000}, {"session_id": "z" * 20_000}]
+)
+def test_no_error_is_longer_than_a_few_lines(store, given):
+    with pytest.raises((ToolError, SessionNotFound)) as caught:
+        ask(store, **given)
+    assert len(str(caught.value)) < 400
+
+
+def test_a_message_with_many_calls_is_shown_all_the_same(store):
+    store.create_session("a", source="cli")
+    calls = tuple(ToolCall(str(n), "x" * 60, '{"a": "' + "b" * 300 + '"}') for n in range(150))
+    results = [Message("tool", "ok" * 100, tool_call_id=str(n), tool_name="x" * 60) for n in range(150)]
+    (first, *_) = store.append_many("a", [Message("assistant", "go", calls), *results])
+    answer = scroll(store, "a", first)
+    assert answer["messages"][0]["more_tool_calls"] == 142
+    assert len(json.dumps(answer, ensure_ascii=False)) <= ANSWER_CHARACTERS

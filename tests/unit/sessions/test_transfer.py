@@ -74,3 +74,39 @@ def test_a_taken_title_gets_a_number(store):
     store.create_session(source="cli", title="plan")
     list(import_lines(store, ['{"id": "n", "title": "plan", "messages": []}']))
     assert store.session("n").title == "plan #2"
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"messages": [{"role": "user", "content": {"a": 1}, "timestamp": 1}]},
+        {"messages": [{"role": "user", "content": "x", "timestamp": 1_700_000_000_000}]},
+        {"messages": [{"role": "user", "content": "x", "timestamp": float("inf")}]},
+        {"started_at": 1_700_000_000_000},
+        {"input_tokens": float("inf")},
+        {"input_tokens": 10**24},
+    ],
+)
+def test_what_would_break_later_commands_is_refused_and_the_rest_goes_in(store, wrong):
+    lines = [json.dumps({"id": "bad"} | wrong), "[" * 100_000, '{"id": "good", "messages": []}']
+    assert [one.outcome for one in import_lines(store, lines)] == ["refused", "refused", "imported"]
+    assert len(list(export_lines(store, store.recent()))) == 1
+
+
+def test_long_and_odd_titles_are_no_reason_to_refuse(store):
+    store.create_session(source="cli", title="plan")
+    lines = [json.dumps({"id": str(n), "title": t}) for n, t in enumerate(["x" * 150, "plan\u200b", "half \ud83d"])]
+    assert [one.outcome for one in import_lines(store, lines)] == ["imported"] * 3
+    assert [store.session(str(n)).title for n in range(3)] == ["x" * 100, "plan #2", "half \ufffd"]
+
+
+def test_tools_that_cannot_be_read_are_left_out(store):
+    list(import_lines(store, ['{"id": "p", "tool_specs": "nope", "system_prompt": "s", "messages": []}']))
+    assert store.prompt_of("p") == ("s", None)
+
+
+def test_tokens_by_day_survive(store, other):
+    store.create_session("a", source="cli")
+    store.append("a", Message("assistant", "x"), usage=Usage(5, 7))
+    list(import_lines(other, export_lines(store, store.recent())))
+    assert other.activity(since=0) == store.activity(since=0)
