@@ -1,7 +1,7 @@
 # Needs make and Python 3.11 or newer; everything else goes into .venv.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench clean
+.PHONY: help run test lint soak bench clean
 .DELETE_ON_ERROR:
 
 PYTHON ?= $(shell for name in python3.14 python3.13 python3.12 python3.11 python3; do \
@@ -13,6 +13,7 @@ help:
 	@echo "make run     chat with the embedded default (without a terminal: a short demonstration)"
 	@echo "make test    check and test everything"
 	@echo "make lint    only the checks: ruff, mypy, import-linter"
+	@echo "make soak    20,000 generated transcripts through compression; takes a while"
 	@echo "make bench   what starting costs, and many sessions at once"
 	@echo "make clean   remove .venv and all caches"
 
@@ -27,6 +28,9 @@ lint: .venv/installed-dev
 	@$(IN_VENV) -m ruff format --quiet --check .
 	@$(IN_VENV) -m mypy --no-error-summary
 	@.venv/bin/lint-imports --no-logo > .venv/imports.log || { cat .venv/imports.log; exit 1; }
+
+soak: .venv/installed-dev
+	@TRANSCRIPTS=20000 $(IN_VENV) -m pytest -q tests/unit/compression/test_validity.py
 
 bench: .venv/installed
 	@$(IN_VENV) -m benchmarks.startup

@@ -19,6 +19,9 @@ _HOMES = {
     "SessionStore": "sessions.store",
     "SessionRecord": "sessions.store",
     "SearchHit": "sessions.store",
+    "CompressionPolicy": "compression.policy",
+    "CompressionResult": "compression.compressor",
+    "ContextCompressor": "compression.compressor",
     "Context": "context",
     "Message": "messages",
     "Reply": "messages",
@@ -57,6 +60,10 @@ _HOMES = {
     "ToolError": "errors",
     "ModelError": "errors",
     "InvalidRequest": "errors",
+    "ModelUnavailable": "errors",
+    "ModelTimeout": "errors",
+    "ContextOverflow": "errors",
+    "ContextTooLarge": "errors",
 }
 
 __all__ = ["__version__", *sorted(_HOMES)]

@@ -5,6 +5,9 @@ from girdlebook.agent import Agent as Agent
 from girdlebook.agent import TurnResult as TurnResult
 from girdlebook.aio import AsyncMemory as AsyncMemory
 from girdlebook.aio import AsyncMemorySession as AsyncMemorySession
+from girdlebook.compression.compressor import CompressionResult as CompressionResult
+from girdlebook.compression.compressor import ContextCompressor as ContextCompressor
+from girdlebook.compression.policy import CompressionPolicy as CompressionPolicy
 from girdlebook.config import Config as Config
 from girdlebook.context import Context as Context
 from girdlebook.curated.snapshot import MemorySnapshot as MemorySnapshot
@@ -12,6 +15,8 @@ from girdlebook.curated.store import MemoryStore as MemoryStore
 from girdlebook.errors import AmbiguousMatch as AmbiguousMatch
 from girdlebook.errors import AmbiguousSession as AmbiguousSession
 from girdlebook.errors import ConfigError as ConfigError
+from girdlebook.errors import ContextOverflow as ContextOverflow
+from girdlebook.errors import ContextTooLarge as ContextTooLarge
 from girdlebook.errors import GirdleError as GirdleError
 from girdlebook.errors import InvalidEntry as InvalidEntry
 from girdlebook.errors import InvalidRequest as InvalidRequest
@@ -19,6 +24,8 @@ from girdlebook.errors import LockTimeout as LockTimeout
 from girdlebook.errors import MemoryFileError as MemoryFileError
 from girdlebook.errors import MissingExtra as MissingExtra
 from girdlebook.errors import ModelError as ModelError
+from girdlebook.errors import ModelTimeout as ModelTimeout
+from girdlebook.errors import ModelUnavailable as ModelUnavailable
 from girdlebook.errors import NoMatch as NoMatch
 from girdlebook.errors import OverLimit as OverLimit
 from girdlebook.errors import ProfileError as ProfileError

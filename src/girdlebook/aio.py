@@ -13,14 +13,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import TypeVar
 
+from girdlebook.compression.compressor import CompressionResult
 from girdlebook.config import Config
 from girdlebook.context import Context
 from girdlebook.curated.store import MemoryStore
-from girdlebook.errors import StoreError
+from girdlebook.errors import ContextOverflow, StoreError
 from girdlebook.memory import Memory
 from girdlebook.messages import Message, Reply, ToolCall, Usage
+from girdlebook.models.base import ChatModel
 from girdlebook.profiles import Home
-from girdlebook.session import MemorySession
+from girdlebook.session import ContextFill, MemorySession
 from girdlebook.sessions.store import SessionStore
 from girdlebook.tools import ToolSpec
 
@@ -89,6 +91,12 @@ class AsyncMemorySession:
     async def interrupt(self, why: str = "interrupted") -> None:
         await self._worker.run(partial(self._session.interrupt, why))
 
+    async def compress(self, focus: str | None = None) -> CompressionResult:
+        return await self._worker.run(partial(self._session.compress, focus))
+
+    async def overflowed(self, error: ContextOverflow) -> None:
+        await self._worker.run(partial(self._session.overflowed, error))
+
     async def close(self, reason: str = "closed") -> None:
         await self._worker.run(partial(self._session.close, reason))
 
@@ -106,6 +114,15 @@ class AsyncMemorySession:
     def turns(self) -> int:
         """How many turns there were."""
         return self._session.turns
+
+    @property
+    def notices(self) -> list[str]:
+        """What a person should be told; whoever shows it empties the list."""
+        return self._session.notices
+
+    @property
+    def fill(self) -> ContextFill:
+        return self._session.fill
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -149,9 +166,23 @@ class AsyncMemory:
         self._worker = _Worker(threads)
 
     @classmethod
-    async def open(cls, home: Home | Path | str | None = None, *, user_id: str | None = None) -> "AsyncMemory":
+    async def open(
+        cls,
+        home: Home | Path | str | None = None,
+        *,
+        user_id: str | None = None,
+        auxiliary_model: ChatModel | None = None,
+        context_length: int | None = None,
+    ) -> "AsyncMemory":
         threads = _Threads(THREADS, thread_name_prefix="girdlebook")
-        return cls(await _Worker(threads).run(partial(Memory.open, home, user_id=user_id)), threads)
+        return cls(
+            await _Worker(threads).run(
+                partial(
+                    Memory.open, home, user_id=user_id, auxiliary_model=auxiliary_model, context_length=context_length
+                )
+            ),
+            threads,
+        )
 
     def for_user(self, user_id: str) -> "AsyncMemory":
         return AsyncMemory(self._memory.for_user(user_id), self._threads)
@@ -165,6 +196,8 @@ class AsyncMemory:
         project: Path | None = None,
         tools: Sequence[ToolSpec] = (),
         model: str | None = None,
+        main_model: ChatModel | None = None,
+        context_length: int | None = None,
         today: datetime.date | None = None,
     ) -> AsyncMemorySession:
         session = await self._worker.run(
@@ -176,6 +209,8 @@ class AsyncMemory:
                 project=project,
                 tools=tools,
                 model=model,
+                main_model=main_model,
+                context_length=context_length,
                 today=today,
             )
         )
@@ -187,9 +222,21 @@ class AsyncMemory:
         instructions: str = "",
         *,
         tools: Sequence[ToolSpec] = (),
+        main_model: ChatModel | None = None,
+        context_length: int | None = None,
         today: datetime.date | None = None,
     ) -> AsyncMemorySession:
-        session = await self._worker.run(partial(self._memory.resume, name, instructions, tools=tools, today=today))
+        session = await self._worker.run(
+            partial(
+                self._memory.resume,
+                name,
+                instructions,
+                tools=tools,
+                main_model=main_model,
+                context_length=context_length,
+                today=today,
+            )
+        )
         return AsyncMemorySession(session, self._threads)
 
     async def close(self) -> None:

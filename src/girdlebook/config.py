@@ -47,15 +47,15 @@ class MemorySettings(Section):
     provider: str = ""
     """The external memory; empty for none.  Takes effect with layer 4, which is not built yet."""
     nudge_interval: NonNegativeInt = 10
-    """Turns without a memory call after which the model is reminded; 0 for never.  Takes effect with layer 3."""
+    """Turns without a memory call after which the model is reminded; 0 for never."""
     flush_min_turns: NonNegativeInt = 6
-    """Turns that a session must have for a flush at its end; 0 for no flush.  Takes effect with layer 3."""
+    """Turns that a session must have for a flush at its end; 0 for no flush."""
     write_approval: Literal["off", "untrusted", "all"] = "untrusted"
     """Which writes of a model wait for a person's approval.  Takes effect with the approval inbox."""
 
 
 class CompressionSettings(Section):
-    """Layer 3 (article section 6).  Takes effect when that layer is built."""
+    """Layer 3 (article section 6)."""
 
     enabled: bool = True
     """Whether a full context window is compressed."""
@@ -77,7 +77,7 @@ class AuxiliaryTask(Section):
 
 
 class AuxiliarySettings(Section):
-    """Models for work beside the conversation.  Takes effect with layer 3."""
+    """Models for work beside the conversation."""
 
     compression: AuxiliaryTask = AuxiliaryTask()
     flush_memories: AuxiliaryTask = AuxiliaryTask()
@@ -110,6 +110,8 @@ class ChatSettings(Section):
     """The model, as `girdle chat --model` takes it; empty for the embedded responder."""
     max_iterations: PositiveInt = 30
     """The most model calls in one turn."""
+    context_length: NonNegativeInt = 0
+    """The model's window in tokens; 0 for what the model itself says, else 128,000."""
 
 
 class Price(Section):

@@ -26,8 +26,12 @@
     ├── ScopeError                a store bound to one user was asked about another
     ├── TurnError                 the five verbs were called in an impossible order
     ├── ToolError                 a tool refuses; its text goes to the model
+    ├── ContextTooLarge           what cannot be compressed does not fit into the window
     └── ModelError                the model could not be asked, or answered nonsense
-        └── InvalidRequest            the vendor would refuse the request; it was not sent
+        ├── InvalidRequest            the vendor would refuse the request; it was not sent
+        ├── ModelUnavailable          key, quota, overload or connection: it cannot be had now
+        ├── ModelTimeout              it did not answer in time
+        └── ContextOverflow           the model says that the request is too long
 
 Each message says what was wrong and what to do next.  `answer()` is what a model sees when the error ends a tool
 call; only `Toolbox` calls it.
@@ -182,6 +186,29 @@ class ModelError(GirdleError):
 
 class InvalidRequest(ModelError):
     """A request that the vendor would refuse; it was not sent."""
+
+
+class ModelUnavailable(ModelError):
+    """The model cannot be had now: key, quota, rate limit, overload or connection."""
+
+
+class ModelTimeout(ModelError):
+    """The model did not answer in time."""
+
+
+class ContextOverflow(ModelError):
+    """The model says that the request is too long.
+
+    `limit` is the window in tokens that it named, None where it named none.
+    """
+
+    def __init__(self, message: str, *, limit: int | None = None) -> None:
+        super().__init__(message)
+        self.limit = limit
+
+
+class ContextTooLarge(GirdleError):
+    """What cannot be compressed does not fit into the model's window; the message names the sizes."""
 
 
 def one_line(error: Exception) -> str:

@@ -2,20 +2,27 @@
 
 import datetime
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 
 from girdlebook import settings
-from girdlebook.config import Config
+from girdlebook.compression.compressor import ContextCompressor
+from girdlebook.compression.flush import Flushed, flush_on_auxiliary, flush_on_main
+from girdlebook.compression.policy import DEFAULT_CONTEXT_LENGTH, Brake, CompressionPolicy
+from girdlebook.compression.summary import is_summary
+from girdlebook.config import AuxiliaryTask, Config
+from girdlebook.context import Context
 from girdlebook.curated.store import MemoryStore
 from girdlebook.curated.tool import MemoryTool
 from girdlebook.files import private_folder
+from girdlebook.models import open_model
+from girdlebook.models.base import ChatModel, is_language_model, window_of
 from girdlebook.prices import Prices
 from girdlebook.profiles import Home, resolve
 from girdlebook.prompts.assemble import system_prompt
-from girdlebook.session import MemorySession
+from girdlebook.session import LayerThree, MemorySession
 from girdlebook.sessions.care import prune_if_due
 from girdlebook.sessions.rows import plain
 from girdlebook.sessions.sqlite import SQLiteSessionStore
@@ -33,7 +40,18 @@ class Memory:
     Use as a context manager, or call `close()`.
     """
 
-    def __init__(self, home: Home, config: Config, database: SQLiteSessionStore, user_id: str | None) -> None:
+    def __init__(
+        self,
+        home: Home,
+        config: Config,
+        database: SQLiteSessionStore,
+        user_id: str | None,
+        *,
+        auxiliary_model: ChatModel | None = None,
+        context_length: int | None = None,
+    ) -> None:
+        self._auxiliary_model = auxiliary_model
+        self._context_length = context_length
         self.home = home
         self.config = config
         self.user_id = user_id
@@ -41,12 +59,21 @@ class Memory:
         self._database = database
 
     @classmethod
-    def open(cls, home: Home | Path | str | None = None, *, user_id: str | None = None) -> "Memory":
+    def open(
+        cls,
+        home: Home | Path | str | None = None,
+        *,
+        user_id: str | None = None,
+        auxiliary_model: ChatModel | None = None,
+        context_length: int | None = None,
+    ) -> "Memory":
         """Open a home, and make it where it does not exist.
 
         Parameters:
             home: the folder; None for the active profile (`$GIRDLE_HOME`, else `~/.girdlebook`).
             user_id: whose memory, in a gateway that serves many; None for the home's owner.
+            auxiliary_model: who summarises and flushes; None for the models that the settings name under `auxiliary`.
+            context_length: the window in tokens of the models that answer; None for 128,000.
 
         Raises:
             ConfigError: a setting in config.yaml, `.env` or the environment is wrong.
@@ -63,11 +90,18 @@ class Memory:
                 min_interval_hours=config.sessions.min_interval_hours,
                 vacuum=config.sessions.vacuum_after_prune,
             )
-        return cls(resolved, config, database, user_id)
+        return cls(resolved, config, database, user_id, auxiliary_model=auxiliary_model, context_length=context_length)
 
     def for_user(self, user_id: str) -> "Memory":
         """The same home as another user sees it; both share one connection, which `close()` of either closes."""
-        return Memory(self.home, self.config, self._database, user_id)
+        return Memory(
+            self.home,
+            self.config,
+            self._database,
+            user_id,
+            auxiliary_model=self._auxiliary_model,
+            context_length=self._context_length,
+        )
 
     @property
     def sessions(self) -> SessionStore:
@@ -88,6 +122,8 @@ class Memory:
         project: Path | None = None,
         tools: Sequence[ToolSpec] = (),
         model: str | None = None,
+        main_model: ChatModel | None = None,
+        context_length: int | None = None,
         today: datetime.date | None = None,
     ) -> MemorySession:
         """Start a conversation.  The snapshot is taken now and stays for the whole session.
@@ -99,6 +135,8 @@ class Memory:
             project: the folder that it is about, for lists and searches.
             tools: the caller's own tools; their calls wait in `pending_calls`.
             model: the name of the model that will answer, for the records.
+            main_model: that model itself, asked for summaries and flushes where no auxiliary one is set.
+            context_length: its window in tokens; None for what `open` was told.
             today: the date in the prompt; None for the local date.
 
         Raises:
@@ -108,7 +146,8 @@ class Memory:
         session_id = new_session_id()
         memory_tool, toolbox = self._own_tools(session_id, tools)
         specs = (*toolbox.specs, *tools)
-        system = self._system_prompt(instructions, toolbox, today)
+        rebuild = partial(self._system_prompt, instructions, toolbox, today)
+        system = rebuild()
         store = self.own_sessions
         start = partial(
             store.create_session,
@@ -128,6 +167,7 @@ class Memory:
             memory_tool=memory_tool,
             toolbox=toolbox,
             tools=specs,
+            layer_three=self._layer_three(memory_tool, rebuild, main_model, context_length),
             prices=Prices(self.config.prices),
         )
 
@@ -137,6 +177,8 @@ class Memory:
         instructions: str = "",
         *,
         tools: Sequence[ToolSpec] = (),
+        main_model: ChatModel | None = None,
+        context_length: int | None = None,
         today: datetime.date | None = None,
     ) -> MemorySession:
         """Go on with an earlier conversation, also one that ended or broke off.
@@ -149,6 +191,7 @@ class Memory:
             name: its id, the beginning of one, or its title.
             instructions, today: as in `session`; used where the prompt is built anew.
             tools: the caller's own tools.
+            main_model, context_length: as in `session`.
 
         Raises:
             SessionNotFound, AmbiguousSession: the name is nobody's, or that of several.
@@ -159,13 +202,16 @@ class Memory:
         record = store.session(store.tip_of(store.resolve(name).id))
         memory_tool, toolbox = self._own_tools(record.id, tools)
         specs = (*toolbox.specs, *tools)
+        rebuild = partial(self._system_prompt, instructions, toolbox, today)
         system, stored_specs = _stored_beginning(store, record.id)
         if system is not None and _same_tools(specs, stored_specs):
             start, specs = partial(store.reopen, record.id), stored_specs
         else:
-            system = self._system_prompt(instructions, toolbox, today)
+            system = rebuild()
             start = partial(store.reopen, record.id, system_prompt=system, tool_specs=specs_to_json(specs))
         stored = store.history(record.id)
+        seen = {id(one.message): one.id for one in stored}
+        messages = mended(one.message for one in stored if not one.archived)
         return MemorySession(
             record.id,
             start=start,
@@ -174,11 +220,59 @@ class Memory:
             memory_tool=memory_tool,
             toolbox=toolbox,
             tools=specs,
-            messages=mended(one.message for one in stored if not one.archived),
+            layer_three=self._layer_three(memory_tool, rebuild, main_model, context_length),
+            messages=messages,
+            numbers=[seen.get(id(message), 0) for message in messages],
             last=max((one.id for one in stored), default=0),
+            turns=sum(one.message.role == "user" and not is_summary(one.message) for one in stored),
+            brake=_stored_brake(store, record.id),
             usage=record.usage,
             prices=Prices(self.config.prices),
         )
+
+    def _layer_three(
+        self,
+        memory_tool: MemoryTool | None,
+        rebuild: Callable[[], str],
+        main_model: ChatModel | None,
+        context_length: int | None,
+    ) -> LayerThree:
+        """How a session makes room, by the settings."""
+        figures, length = self.config.compression, context_length or self._context_length or DEFAULT_CONTEXT_LENGTH
+        main = main_model if main_model is not None and is_language_model(main_model) else None
+        summariser = self._auxiliary(self.config.auxiliary.compression)
+        compressor = ContextCompressor(
+            length,
+            summariser or main,
+            CompressionPolicy(figures.enabled, figures.threshold, figures.target_ratio, figures.protect_first_n),
+            fallback=main if summariser else None,
+            model_window=window_of(summariser) if summariser else None,
+        )
+        return LayerThree(
+            compressor,
+            rebuild,
+            self._flush(memory_tool, main),
+            flush_min_turns=self.config.memory.flush_min_turns,
+            nudge_interval=self.config.memory.nudge_interval,
+        )
+
+    def _flush(self, memory_tool: MemoryTool | None, main: ChatModel | None) -> Callable[[Context], Flushed] | None:
+        """How a session flushes: with the auxiliary model, else with its own; not at all without either."""
+        task = self.config.auxiliary.flush_memories
+        auxiliary = self._auxiliary(task)
+        if memory_tool is None or (auxiliary is None and main is None):
+            return None
+        if auxiliary is not None:
+            return lambda context: flush_on_auxiliary(auxiliary, context, memory_tool.tool, timeout=task.timeout)
+        assert main is not None
+        return lambda context: flush_on_main(main, context, memory_tool.tool, timeout=task.timeout)
+
+    def _auxiliary(self, task: AuxiliaryTask) -> ChatModel | None:
+        """Who does work beside the conversation; None where nobody was named."""
+        if self._auxiliary_model is not None:
+            return self._auxiliary_model
+        ttl = self.config.prompt_caching.cache_ttl
+        return open_model(task.model, cache_ttl=ttl, timeout=task.timeout) if task.model else None
 
     def _own_tools(self, session_id: str, caller_tools: Sequence[ToolSpec]) -> tuple[MemoryTool | None, Toolbox]:
         memory_tool = MemoryTool(self.store) if self.store.targets else None
@@ -245,3 +339,12 @@ def _same_tools(specs: Sequence[ToolSpec], stored: Sequence[ToolSpec]) -> bool:
         return {spec.name: json.dumps(spec.parameters, sort_keys=True) for spec in some}
 
     return offered(specs) == offered(stored)
+
+
+def _stored_brake(store: SessionStore, session_id: str) -> Brake:
+    """What compression wanted to know the next time."""
+    state = store.compression_state(session_id)
+    try:
+        return Brake.from_dict(json.loads(state)) if state else Brake()
+    except (ValueError, TypeError):
+        return Brake()

@@ -19,10 +19,15 @@ def open_calls(messages: Sequence[Message]) -> list[ToolCall]:
 
 
 def turns_since_call(messages: Sequence[Message], tool: str) -> int:
-    """How many messages of the person came after the last call of a tool; all of them where there was none."""
+    """How many messages of the person came after the last call of a tool, or after the last nudge to call it.
+
+    All of them, where there was neither.
+    """
     turns = 0
     for message in reversed(messages):
         if any(call.name == tool for call in message.tool_calls):
+            return turns
+        if any(attachment.kind == "nudge" for attachment in message.attachments):
             return turns
         turns += message.role == "user"
     return turns

@@ -1,12 +1,14 @@
 """The Messages API over real HTTP, with the official SDK."""
 
 import json
+import socket
+import time
 
 import pytest
 
 from girdlebook import Agent, Memory, Message, ModelError, Reply, ToolCall, Usage
 from girdlebook.context import Context
-from girdlebook.errors import MissingExtra
+from girdlebook.errors import ContextOverflow, MissingExtra, ModelTimeout, ModelUnavailable
 from girdlebook.messages import OpaquePart, TextPart
 from girdlebook.models import open_model
 from girdlebook.models.anthropic import AnthropicChatModel
@@ -14,6 +16,7 @@ from girdlebook.testing import assert_prefix_stable
 from girdlebook.testing.messages_server import MessagesServer
 from girdlebook.testing.model_server import BrokenStream, HttpFailure
 
+HELLO = Context("", (Message("user", "x"),))
 THINKING = OpaquePart("anthropic", {"type": "thinking", "thinking": "先想一想", "signature": "EqQBCg=="})
 
 
@@ -112,14 +115,67 @@ def test_a_failure_is_one_clear_error_and_the_transcript_stays_valid(tmp_path, a
 
 def test_an_endpoint_out_of_reach_is_an_error(claude):
     model = claude("http://127.0.0.1:9")
-    with pytest.raises(ModelError, match="claude-x at http"):
-        model.reply(Context("", (Message("user", "x"),)))
+    with pytest.raises(ModelUnavailable, match="claude-x at http"):
+        model.reply(HELLO)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_too_long_request_is_an_overflow_with_the_window_that_was_named(streamed, claude):
+    failure = HttpFailure(400, "prompt is too long: 215000 tokens > 200000 maximum")
+    with MessagesServer(failure) as server, pytest.raises(ContextOverflow, match="claude-x at http") as caught:
+        claude(server.url).reply(HELLO, (lambda text: None) if streamed else None)
+    assert caught.value.limit == 200_000
+
+
+@pytest.mark.parametrize(
+    ("kind", "message", "raised"),
+    [
+        ("overloaded_error", "Overloaded", ModelUnavailable),
+        ("invalid_request_error", "prompt is too long: 5 tokens > 4096 maximum", ContextOverflow),
+        ("timeout_error", "Request timed out", ModelTimeout),
+        ("invalid_request_error", "odd", ModelError),
+    ],
+)
+def test_an_error_inside_a_stream_is_told_by_its_words(kind, message, raised, claude):
+    class Failing(MessagesServer):
+        def stream(self, reply, model):
+            error = {"type": "error", "error": {"type": kind, "message": message}}
+            return [f"event: error\ndata: {json.dumps(error)}"]
+
+    with Failing(says("hi")) as server, pytest.raises(ModelError) as caught:
+        claude(server.url).reply(HELLO, lambda text: None)
+    assert type(caught.value) is raised
+
+
+def test_an_endpoint_that_does_not_answer_is_given_up_after_one_try(claude, monkeypatch):
+    monkeypatch.setattr("girdlebook.models.anthropic._LISTING_SECONDS", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        model = claude(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout=0.2)
+        started = time.monotonic()
+        with pytest.raises(ModelTimeout, match="claude-x at http"):
+            model.reply(HELLO)
+        assert model.context_length() == 200_000
+        assert time.monotonic() - started < 2
+
+
+def test_the_window_is_what_the_endpoint_tells_and_is_asked_for_once(claude):
+    with MessagesServer(models=[{"id": "claude-x", "max_input_tokens": 1_000_000}]) as server:
+        model = claude(server.url)
+        assert model.context_length() == 1_000_000
+        server.models = None
+        assert (model.context_length(), claude(server.url).context_length()) == (1_000_000, 200_000)
+
+
+def test_without_a_key_the_window_is_the_published_one(monkeypatch, tmp_path, claude):
+    monkeypatch.delenv("ANTHROPIC_API_KEY")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert claude("http://127.0.0.1:9").context_length() == 200_000
 
 
 def test_a_missing_key_is_said(monkeypatch, tmp_path):
     monkeypatch.delenv("ANTHROPIC_API_KEY")
     monkeypatch.setenv("HOME", str(tmp_path))
-    with Memory.open(tmp_path) as memory, pytest.raises(ModelError, match="authentication"):
+    with Memory.open(tmp_path) as memory, pytest.raises(ModelUnavailable, match="authentication"):
         Agent(open_model("anthropic:claude-x"), memory).run("hello")
 
 

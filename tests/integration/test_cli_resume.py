@@ -41,3 +41,21 @@ def test_nothing_to_go_on_with_is_one_line(girdle):
     ran = girdle("chat", "-m", "hello", "--continue")
     assert (ran.returncode, ran.stdout) == (1, "")
     assert "no conversation to go on with" in ran.stderr
+
+
+def test_room_is_made_on_request_and_the_context_is_told(girdle, script):
+    answers = [f"answer {n} " * 400 for n in range(12)]
+    lines = "".join(f"question {n} 端口 {48_000 + n}\n" for n in range(12))
+    ran = girdle(
+        "chat",
+        "--model",
+        script(*answers),
+        text=f"{lines}/compress the ports\n/usage\n",
+        GIRDLE__CHAT__CONTEXT_LENGTH="40000",
+        GIRDLE__MEMORY__FLUSH_MIN_TURNS="0",
+        GIRDLE__MEMORY__MEMORY_ENABLED="false",
+        GIRDLE__MEMORY__USER_PROFILE_ENABLED="false",
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "Compressed: " in ran.stderr
+    assert "% of 40,000 tokens" in ran.stdout

@@ -1,14 +1,17 @@
 """A real HTTP endpoint on loopback, asked through the official SDK."""
 
+import socket
 import subprocess
 import sys
+import time
 
 import pytest
 
 from girdlebook.context import Context
-from girdlebook.errors import MissingExtra, ModelError
+from girdlebook.errors import ContextOverflow, MissingExtra, ModelError, ModelTimeout, ModelUnavailable
 from girdlebook.messages import Message, Reply, ToolCall, Usage
 from girdlebook.models import open_model
+from girdlebook.models.openai import OpenAIChatModel
 from girdlebook.testing.chat_server import BrokenStream, ChatServer, HttpFailure, transcript_fault
 from girdlebook.tools import ToolSpec
 
@@ -34,6 +37,13 @@ def model_of():
     yield open_at
     for model in opened:
         model.close()
+
+
+@pytest.fixture
+def silent_url():
+    """An endpoint that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"http://127.0.0.1:{server.getsockname()[1]}/v1"
 
 
 def test_an_answer_comes_with_its_usage_and_the_request_is_in_wire_form(model_of):
@@ -64,7 +74,7 @@ def test_parallel_calls_keep_their_arguments_byte_for_byte(streamed, model_of):
 def test_a_refusal_is_one_line_with_the_vendors_reason(model_of):
     with (
         ChatServer(HttpFailure(401, "no such key")) as server,
-        pytest.raises(ModelError, match="no such key") as caught,
+        pytest.raises(ModelUnavailable, match="no such key") as caught,
     ):
         model_of(server).reply(CONTEXT)
     assert "\n" not in str(caught.value)
@@ -78,14 +88,79 @@ def test_a_stream_that_is_cut_off_is_an_error(model_of):
 def test_an_endpoint_out_of_reach_is_an_error():
     with ChatServer() as server:
         url = server.url
-    with pytest.raises(ModelError, match=r"127\.0\.0\.1"):
+    with pytest.raises(ModelUnavailable, match=r"m at http://127\.0\.0\.1"):
         open_model(f"{url}#m").reply(CONTEXT)
 
 
 def test_without_a_key_and_an_endpoint_the_model_says_so(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(ModelError, match="OPENAI_API_KEY"):
+    with pytest.raises(ModelUnavailable, match="OPENAI_API_KEY"):
         open_model("openai:gpt-5")
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_too_long_request_is_an_overflow_with_the_window_that_was_named(streamed, model_of):
+    words = "This model's maximum context length is 4096 tokens. However, your messages resulted in 5000 tokens."
+    with ChatServer(HttpFailure(400, words)) as server, pytest.raises(ContextOverflow, match=r"m-1 at http") as caught:
+        model_of(server).reply(CONTEXT, (lambda text: None) if streamed else None)
+    assert caught.value.limit == 4_096
+
+
+@pytest.mark.parametrize(
+    ("failure", "kind"),
+    [
+        ('{"message": "no more", "code": "context_length_exceeded"}', ContextOverflow),
+        ('{"message": "upstream failed", "code": 502}', ModelUnavailable),
+        ('{"message": "upstream was late", "code": 504}', ModelTimeout),
+        ('{"message": "odd", "code": 20015}', ModelError),
+        ('{"message": "odd"}', ModelError),
+    ],
+)
+def test_an_error_inside_a_stream_is_told_by_its_code(failure, kind, model_of):
+    class Failing(ChatServer):
+        def stream(self, reply, model):
+            return [f'data: {{"error": {failure}}}']
+
+    with Failing(TEXT) as server, pytest.raises(ModelError) as caught:
+        model_of(server).reply(CONTEXT, lambda text: None)
+    assert type(caught.value) is kind
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_an_endpoint_that_does_not_answer_in_time_is_given_up_after_one_try(streamed, silent_url):
+    model = OpenAIChatModel("m", base_url=silent_url, timeout=0.2)
+    started = time.monotonic()
+    with pytest.raises(ModelTimeout, match="m at http"):
+        model.reply(CONTEXT, (lambda text: None) if streamed else None)
+    assert time.monotonic() - started < 2
+    model.close()
+
+
+def test_the_window_is_what_the_endpoint_lists_and_is_asked_for_once(model_of):
+    with ChatServer(models=[{"id": "m-0"}, {"id": "m-1", "max_model_len": 4_096}]) as server:
+        model = model_of(server)
+        assert model.context_length() == 4_096
+        server.models = []
+        assert model.context_length() == 4_096
+
+
+@pytest.mark.parametrize("models", [None, [], [{"id": "gpt-4o"}]])
+def test_where_the_endpoint_tells_no_window_the_published_one_counts(models):
+    with ChatServer(models=models) as server:
+        known, unknown = (OpenAIChatModel(name, base_url=server.url) for name in ("gpt-4o", "m-1"))
+        assert (known.context_length(), unknown.context_length()) == (128_000, None)
+        known.close()
+        unknown.close()
+
+
+def test_an_endpoint_that_cannot_be_asked_for_the_window_is_no_error(silent_url, monkeypatch):
+    monkeypatch.setattr("girdlebook.models.openai._LISTING_SECONDS", 0.2)
+    for url in (silent_url, "http://127.0.0.1:9/v1"):
+        model = OpenAIChatModel("gpt-4o", base_url=url)
+        started = time.monotonic()
+        assert model.context_length() == 128_000
+        assert time.monotonic() - started < 2
+        model.close()
 
 
 @pytest.mark.parametrize("spec", ["gpt-5", "openai:", "http://127.0.0.1:1/v1", "anthropic:", "scripted:", "gemini:x"])

@@ -7,7 +7,7 @@ from types import TracebackType
 from girdlebook.agent.loop import TurnResult, run_turn
 from girdlebook.function_tools import tool_from_function
 from girdlebook.memory import Memory
-from girdlebook.models.base import ChatModel, OnText
+from girdlebook.models.base import ChatModel, OnText, window_of
 from girdlebook.session import MemorySession
 from girdlebook.tools import Tool, Toolbox
 
@@ -23,6 +23,7 @@ class Agent:
         max_iterations: the most model calls in one turn.
         source: where the conversations take place, for lists and searches.
         project: the folder that they are about, for the same.
+        context_length: the model's window in tokens; None for what the model says, else what the memory was told.
 
     Raises:
         TypeError: a function cannot become a tool.
@@ -39,6 +40,7 @@ class Agent:
         max_iterations: int = 30,
         source: str = "library",
         project: Path | None = None,
+        context_length: int | None = None,
     ) -> None:
         if max_iterations < 1:
             raise ValueError(f"max_iterations is {max_iterations}; a turn needs at least one model call")
@@ -49,6 +51,7 @@ class Agent:
         self._max_iterations = max_iterations
         self._source = source
         self._project = project
+        self._context_length = context_length
         self._session: MemorySession | None = None
 
     @property
@@ -61,6 +64,8 @@ class Agent:
                 project=self._project,
                 tools=self._toolbox.specs,
                 model=self.model.name,
+                main_model=self.model,
+                context_length=self._window(),
             )
         return self._session
 
@@ -84,10 +89,22 @@ class Agent:
         Raises:
             SessionNotFound, AmbiguousSession: the name is nobody's, or that of several; the running session stays.
         """
-        resumed = self.memory.resume(name, self._instructions, tools=self._toolbox.specs)
+        resumed = self.memory.resume(
+            name,
+            self._instructions,
+            tools=self._toolbox.specs,
+            main_model=self.model,
+            context_length=self._window(),
+        )
         self.close("resumed another")
         self._session = resumed
         return resumed
+
+    def _window(self) -> int | None:
+        """The model's window in tokens; asked for once."""
+        if self._context_length is None:
+            self._context_length = window_of(self.model)
+        return self._context_length
 
     def close(self, reason: str = "closed") -> None:
         """End the running session.

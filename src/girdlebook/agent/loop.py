@@ -5,8 +5,9 @@ import time
 from dataclasses import dataclass
 from typing import Literal
 
-from girdlebook.errors import GirdleError
-from girdlebook.messages import Usage
+from girdlebook.compression.policy import MOST_OVERFLOWS
+from girdlebook.errors import ContextOverflow, GirdleError
+from girdlebook.messages import Reply, Usage
 from girdlebook.models.base import ChatModel, OnText
 from girdlebook.session import MemorySession
 from girdlebook.tools import Toolbox
@@ -50,6 +51,7 @@ def run_turn(
     Raises:
         TurnError: the text is blank, or the session is closed or in a turn.
         ModelError: the model could not be asked.
+        ContextTooLarge: what cannot be compressed does not fit into the model's window.
         StoreError: a message could not be stored.
     """
     before, started = session.usage, time.monotonic()
@@ -85,10 +87,25 @@ def _converse(
 ) -> int:
     """Ask until the model is done or the limit is reached; gives the number of calls."""
     for iteration in range(1, max_iterations + 1):
-        session.add_reply(model.reply(session.context(), on_text))
+        session.add_reply(_reply(session, model, on_text))
         for call in session.pending_calls:
             result = toolbox.run(call)
             session.add_tool_result(result.call_id, result.content, is_error=result.is_error)
         if not session.awaiting_model:
             return iteration
     return max_iterations
+
+
+def _reply(session: MemorySession, model: ChatModel, on_text: OnText | None) -> Reply:
+    """Ask the model; where it says that the request is too long, room is made and it is asked again.
+
+    Raises:
+        ContextOverflow: it was too long again and again.
+        ModelError: the model could not be asked.
+    """
+    for _ in range(MOST_OVERFLOWS):
+        try:
+            return model.reply(session.context(), on_text)
+        except ContextOverflow as error:
+            session.overflowed(error)
+    return model.reply(session.context(), on_text)

@@ -71,7 +71,8 @@ def chat(
         project = project_of(Path.cwd())
         write_log(home)
         most = max_iterations or config.chat.max_iterations
-        agent = Agent(waited_for, memory, max_iterations=most, source=SOURCE, project=project)
+        length = config.chat.context_length or None
+        agent = Agent(waited_for, memory, max_iterations=most, source=SOURCE, project=project, context_length=length)
         with closing(agent):
             notice(introduction(answering))
             if resume is not None or go_on:

@@ -14,7 +14,7 @@ from girdlebook.cli.usage import describe
 from girdlebook.context import Context
 from girdlebook.errors import GirdleError
 from girdlebook.messages import Reply
-from girdlebook.models.base import ChatModel, OnText
+from girdlebook.models.base import ChatModel, OnText, is_language_model, window_of
 from girdlebook.session import MemorySession
 
 PROMPT = "> "
@@ -26,7 +26,8 @@ _HELP = """\
 /memory  what is remembered, as it is now
 /new     start a new conversation (also /reset)
 /resume  go on with an earlier conversation: /resume ID or title
-/usage   turns and tokens of this conversation
+/compress  make room now: /compress, or /compress TOPIC to be thorough about one
+/usage   turns, tokens, and how full the context is of this conversation
 /help    this list
 /quit    leave (also Ctrl-D, and Ctrl-C twice)"""
 
@@ -56,9 +57,14 @@ class WaitedForModel:
 
     def __init__(self, model: ChatModel, signals: Signals, screen: Screen) -> None:
         self.name = model.name
+        self.summarises = is_language_model(model)
         self._model = model
         self._signals = signals
         self._screen = screen
+
+    def context_length(self) -> int | None:
+        """The model's window in tokens."""
+        return window_of(self._model)
 
     def reply(self, context: Context, on_text: OnText | None = None) -> Reply:
         """Ask the model."""
@@ -162,6 +168,9 @@ class Conversation:
             self._turn(text)
         elif command[1].lower() == "resume":
             self._resume(command[2])
+        elif command[1].lower() == "compress":
+            self._agent.session.compress(command[2])
+            self._tell()
         elif command[2] is not None:
             self._turn(text)
         else:
@@ -173,8 +182,16 @@ class Conversation:
         if self._screen.silent:
             self._screen.piece(result.text or "(no text)")
         self._screen.end_line()
+        self._tell()
         if result.stopped == "max_iterations":
             notice(f"(stopped after {result.iterations} model calls; --max-iterations allows more)")
+
+    def _tell(self) -> None:
+        """What the session wants a person to know."""
+        session = self._agent.session
+        for text in session.notices:
+            notice(f"({text})")
+        session.notices.clear()
 
     def _show_memory(self) -> None:
         store = self._agent.memory.store
@@ -193,7 +210,9 @@ class Conversation:
 
     def _show_usage(self) -> None:
         session = self._agent.session
-        out(f"session {session.id} · {session.turns} turns · {describe(session.usage)}")
+        fill = session.fill
+        full = f"context {fill.percent} % of {fill.context_length:,} tokens"
+        out(f"session {session.id} · {session.turns} turns · {describe(session.usage)} · {full}")
 
 
 def going_on(session: MemorySession) -> str:

@@ -16,6 +16,9 @@ from girdlebook.tools import ToolSpec
 
 VENDOR = "openai"
 
+NOTHING = "(no text)"
+"""A message of which nothing can be sent, since all of it was another vendor's."""
+
 _ROLES: Mapping[str, Role] = {
     "system": "system",
     "developer": "system",
@@ -135,7 +138,8 @@ def _render_message(message: Message) -> dict[str, Any]:
     if message.role == "tool":
         return {"role": "tool", "tool_call_id": message.tool_call_id, "content": _render_content(message)}
     if not message.tool_calls:
-        return {"role": message.role, "content": _render_content(message)}
+        content = _render_content(message)
+        return {"role": message.role, "content": NOTHING if content == [] else content}
     calls = [
         {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
         for call in message.tool_calls

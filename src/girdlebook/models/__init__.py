@@ -14,13 +14,14 @@ _FORMS = f"anthropic:NAME, openai:NAME, URL#NAME, scripted:FILE or {EXTRACTIVE}"
 _CLASSES = {"anthropic": "AnthropicChatModel", "openai": "OpenAIChatModel"}
 
 
-def open_model(spec: str | None = None, *, cache_ttl: Ttl = "5m") -> ChatModel:
+def open_model(spec: str | None = None, *, cache_ttl: Ttl = "5m", timeout: float | None = None) -> ChatModel:
     """The model that `spec` names.
 
     Parameters:
         spec: None or `extractive` for the embedded responder, `anthropic:NAME`, `openai:NAME`, `URL#NAME` for any
             endpoint that speaks chat completions, `scripted:FILE` for a script.
         cache_ttl: how long a vendor that takes cache markers keeps a prefix (`prompt_caching.cache_ttl`).
+        timeout: seconds that one call over the network may take; None for the SDK's default.
 
     Raises:
         ModelError: the name has none of these forms, or the model cannot be set up.
@@ -32,12 +33,12 @@ def open_model(spec: str | None = None, *, cache_ttl: Ttl = "5m") -> ChatModel:
         return model
     if spec.startswith(("http://", "https://")):
         base_url, _, name = spec.partition("#")
-        return _through_sdk("openai", name, spec, base_url=base_url, cache_ttl=cache_ttl)
+        return _through_sdk("openai", name, spec, base_url=base_url, cache_ttl=cache_ttl, timeout=timeout)
     kind, _, name = spec.partition(":")
     if kind == "scripted":
         scripted: ChatModel = import_module("girdlebook.models.scripted").ScriptedModel.from_file(Path(name))
         return scripted
-    return _through_sdk(kind, name, spec, base_url=None, cache_ttl=cache_ttl)
+    return _through_sdk(kind, name, spec, base_url=None, cache_ttl=cache_ttl, timeout=timeout)
 
 
 def check_spec(spec: str) -> None:
@@ -53,9 +54,11 @@ def check_spec(spec: str) -> None:
         raise ModelError(f"unknown model {spec!r}; write {_FORMS}")
 
 
-def _through_sdk(vendor: str, name: str, spec: str, *, base_url: str | None, cache_ttl: Ttl) -> ChatModel:
+def _through_sdk(
+    vendor: str, name: str, spec: str, *, base_url: str | None, cache_ttl: Ttl, timeout: float | None
+) -> ChatModel:
     if find_spec(vendor) is None:
         raise MissingExtra(f"the model {spec}", vendor)
     module = import_module(f"girdlebook.models.{vendor}")
-    model: ChatModel = getattr(module, _CLASSES[vendor])(name, base_url=base_url, cache_ttl=cache_ttl)
+    model: ChatModel = getattr(module, _CLASSES[vendor])(name, base_url=base_url, cache_ttl=cache_ttl, timeout=timeout)
     return model

@@ -19,8 +19,8 @@ from girdlebook.sessions.schema import index_statement
 
 _LOG = logging.getLogger(__name__)
 
-VISIBLE = "(m.active = 1 OR m.compacted = 1)"
-"""Messages that were not rewound away: what the model sees, and what compression archived."""
+VISIBLE = "(m.active = 1 OR m.compacted = 1) AND m.finish_reason IS NOT 'compression'"
+"""Messages that were said and not rewound away: what the model sees, and what compression archived, but no summary."""
 
 NO_INDEX = "this file has no full-text index: it was made by an SQLite without FTS5"
 
@@ -215,7 +215,8 @@ def _has_meta(database: Database) -> bool:
 
 
 def _change(connection: sqlite3.Connection, message_id: int, row: Mapping[str, Any], *, delete: bool) -> None:
-    values = [message_id, content_words(row["content"]), call_words(row["tool_name"], row["tool_calls"])]
+    words = "" if row["finish_reason"] == "compression" else content_words(row["content"])
+    values = [message_id, words, call_words(row["tool_name"], row["tool_calls"])]
     if delete:
         connection.execute(
             "INSERT INTO messages_fts(messages_fts, rowid, words, calls) VALUES ('delete', ?, ?, ?)", values

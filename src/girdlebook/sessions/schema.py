@@ -21,6 +21,8 @@ _SESSION_COLUMNS = {
     "project": "TEXT",
     # The tools on offer, as text in system_prompts: a resumed session must repeat them byte for byte.
     "tool_specs": "TEXT",
+    # What keeps compression from running in circles, as JSON.
+    "compression_state": "TEXT",
 }
 
 _MESSAGE_COLUMNS = {
@@ -29,6 +31,8 @@ _MESSAGE_COLUMNS = {
     "token_count": "INTEGER",
     "active": "INTEGER NOT NULL DEFAULT 1",
     "compacted": "INTEGER NOT NULL DEFAULT 0",
+    # Where the model sees the message, if not by its number: a summary stands before messages that are older rows.
+    "position": "REAL",
 }
 
 _BACKFILLS = {

@@ -566,23 +566,23 @@ class SQLiteSessionStore:
             SessionNotFound
         """
         self.session(session_id)
-        sql = "SELECT * FROM messages m WHERE m.session_id = ? AND m.active = 1"
-        if last is None:
-            return [_stored(row) for row in self._database.read(f"{sql} ORDER BY m.id", [session_id])]
-        latest = self._database.read(f"{sql} ORDER BY m.id DESC LIMIT ?", [session_id, last])
-        if not latest:
-            return []
-        start = self._start_of_group(session_id, latest[-1]["id"])
-        return [_stored(row) for row in self._database.read(f"{sql} AND m.id >= ? ORDER BY m.id", [session_id, start])]
+        rows = self._database.read(
+            f"SELECT m.* FROM messages m WHERE m.session_id = ? AND m.active = 1 ORDER BY {_PLACE}", [session_id]
+        )
+        start = 0 if last is None else max(0, len(rows) - last)
+        while 0 < start < len(rows) and rows[start]["role"] == "tool":
+            start -= 1
+        return [_stored(row) for row in rows[start:]]
 
     def history(self, session_id: str) -> list[StoredMessage]:
-        """All messages that were not rewound away, those that compression archived included, in order.
+        """All messages that were not rewound away, archived ones and the summary included, in order.
 
         Raises:
             SessionNotFound
         """
         self.session(session_id)
-        sql = f"SELECT m.* FROM messages m WHERE m.session_id = ? AND {VISIBLE} ORDER BY m.id"
+        kept = "(m.active = 1 OR m.compacted = 1)"
+        sql = f"SELECT m.* FROM messages m WHERE m.session_id = ? AND {kept} ORDER BY {_PLACE}"
         return [_stored(row) for row in self._database.read(sql, [session_id])]
 
     def around(self, message_id: int, *, window: int = 5) -> list[StoredMessage]:
@@ -671,6 +671,79 @@ class SQLiteSessionStore:
             [session_id, self._start_of_group(session_id, first), session_id, last],
         )
         return [_stored(row) for row in rows]
+
+    def compact(
+        self,
+        session_id: str,
+        messages: Sequence[Message],
+        *,
+        numbers: Sequence[int | None],
+        expected: Sequence[int],
+        system_prompt: str,
+        state: str,
+    ) -> list[int]:
+        """Put a compressed transcript in the place of the one that the model saw, in one transaction.
+
+        What left it is archived: kept, found by searches, and out of the model's sight.  A summary that was replaced is
+        hidden, since the new one goes on from it.
+
+        Parameters:
+            numbers: for each message its number, None for a new one.
+            expected: the numbers of the transcript that was compressed.
+            system_prompt: what requests begin with from now on.
+            state: what compression wants to know the next time, as JSON.
+
+        Returns:
+            the number of each message.
+
+        Raises:
+            SessionNotFound
+            SessionMoved: the transcript is not the expected one any more; nothing was changed (report L3-37).
+        """
+        self.session(session_id)
+        with self._database.write() as connection:
+            seen = f"SELECT m.id, {_PLACE} AS place FROM messages m WHERE m.session_id = ? AND m.active = 1"
+            places = {row["id"]: row["place"] for row in connection.execute(seen, [session_id])}
+            if set(places) != set(expected):
+                raise SessionMoved(f"session {session_id} went on while it was compressed; nothing was changed")
+            left = [(number,) for number in expected if number not in numbers]
+            connection.executemany(_ARCHIVE, left)
+            wanted = _places([None if number is None else places[number] for number in numbers])
+            given: list[int] = []
+            for message, number, place in zip(messages, numbers, wanted, strict=True):
+                given.append(number or self._insert_at(connection, session_id, message, place))
+            connection.execute(
+                "UPDATE sessions SET system_prompt = ?, compression_state = ? WHERE id = ?",
+                [_store_text(connection, system_prompt), state, session_id],
+            )
+        return given
+
+    def compression_state(self, session_id: str) -> str | None:
+        """What compression wanted to know the next time, as JSON.
+
+        Raises:
+            SessionNotFound
+        """
+        self.session(session_id)
+        rows = self._database.read("SELECT compression_state FROM sessions WHERE id = ?", [session_id])
+        return rows[0]["compression_state"] if rows else None
+
+    def set_compression_state(self, session_id: str, state: str) -> None:
+        """Keep what compression wants to know the next time, as JSON.
+
+        Raises:
+            SessionNotFound
+        """
+        self.session(session_id)
+        with self._database.write() as connection:
+            connection.execute("UPDATE sessions SET compression_state = ? WHERE id = ?", [state, session_id])
+
+    def _insert_at(self, connection: sqlite3.Connection, session_id: str, message: Message, place: float) -> int:
+        row = to_row(message) | {"session_id": session_id, "timestamp": time.time(), "position": place}
+        inserted = _insert(connection, "messages", row, "")
+        assert inserted is not None
+        self._index.add(connection, inserted, row)
+        return inserted
 
     # ── search ──────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -833,6 +906,11 @@ class SQLiteSessionStore:
             raise ScopeError(f"this store is bound to user {self._scope!r} and was asked about {user_id!r}")
 
 
+_PLACE = "coalesce(m.position, m.id)"
+"""Where the model sees a message."""
+
+_ARCHIVE = "UPDATE messages SET active = 0, compacted = (finish_reason IS NOT 'compression') WHERE id = ?"
+
 _SESSIONS = """
     SELECT s.*, (SELECT substr(m.content, 1, 200) FROM messages m WHERE m.session_id = s.id AND m.role = 'user'
                  ORDER BY m.id LIMIT 1) AS preview
@@ -880,6 +958,23 @@ def _check_last(connection: sqlite3.Connection, session_id: str, after: int) -> 
     newest = "SELECT coalesce(max(id), 0) AS id FROM messages WHERE session_id = ?"
     if connection.execute(newest, [session_id]).fetchone()["id"] != after:
         raise SessionMoved(f"somebody else went on with session {session_id} meanwhile; resume it to go on from there")
+
+
+def _places(known: Sequence[float | None]) -> list[float]:
+    """A place for each message: its own, or between those of its neighbours."""
+    places: list[float] = []
+    for index, place in enumerate(known):
+        if place is not None:
+            places.append(place)
+            continue
+        following = next(((at, one) for at, one in enumerate(known[index:]) if one is not None), None)
+        if following is None:
+            places.append(places[-1] + 0.5 if places else 0.0)
+        else:
+            distance, after = following
+            before = places[-1] if places else after - 1.0
+            places.append(before + (after - before) / (distance + 1))
+    return places
 
 
 def _insert_session(

@@ -170,6 +170,21 @@ class SessionStore(Protocol):
 
     def history(self, session_id: str) -> list[StoredMessage]: ...
 
+    def compact(
+        self,
+        session_id: str,
+        messages: Sequence[Message],
+        *,
+        numbers: Sequence[int | None],
+        expected: Sequence[int],
+        system_prompt: str,
+        state: str,
+    ) -> list[int]: ...
+
+    def compression_state(self, session_id: str) -> str | None: ...
+
+    def set_compression_state(self, session_id: str, state: str) -> None: ...
+
     def around(self, message_id: int, *, window: int = 5) -> list[StoredMessage]: ...
 
     def ends(self, session_id: str, *, first: int, last: int) -> tuple[list[StoredMessage], list[StoredMessage]]: ...

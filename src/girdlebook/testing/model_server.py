@@ -7,7 +7,7 @@ transcript is broken.
 import json
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -33,9 +33,16 @@ class BrokenStream:
 
 Answer = Reply | HttpFailure | BrokenStream
 
+_MODELS = "/v1/models"
+
 
 class ModelServer(ABC):
-    """Use as a context manager; `url` is the base URL, `requests` holds every request body that came in."""
+    """Use as a context manager; `url` is the base URL, `requests` holds every request body that came in.
+
+    Parameters:
+        answers: what each request gets, in order.
+        models: the entries of `GET /v1/models`; None for an endpoint that does not list its models (404).
+    """
 
     base = ""
     """What SDKs put before `path`."""
@@ -43,8 +50,9 @@ class ModelServer(ABC):
     path = ""
     """Where requests are taken."""
 
-    def __init__(self, *answers: Answer) -> None:
+    def __init__(self, *answers: Answer, models: Sequence[Mapping[str, Any]] | None = None) -> None:
         self.requests: list[dict[str, Any]] = []
+        self.models = models
         self._answers = list(answers)
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
@@ -75,6 +83,14 @@ class ModelServer(ABC):
             return HttpFailure(500, "the script is at its end")
         return self._answers.pop(0)
 
+    def listing(self, path: str) -> Mapping[str, Any] | None:
+        """What `GET /v1/models` gets, or `GET /v1/models/ID`; None for any other path and where nothing is listed."""
+        if self.models is None or not path.startswith(_MODELS):
+            return None
+        if path == _MODELS:
+            return {"object": "list", "data": list(self.models)}
+        return next((entry for entry in self.models if path == f"{_MODELS}/{entry['id']}"), None)
+
     @abstractmethod
     def fault(self, body: Mapping[str, Any]) -> str | None:
         """What a strict vendor would refuse in a request, None if nothing."""
@@ -100,6 +116,10 @@ class ModelServer(ABC):
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                found = script.listing(self.path.partition("?")[0])
+                self._send(200 if found else 404, found or script.failure(f"no such path {self.path}"))
 
             def do_POST(self) -> None:
                 body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -47,6 +47,7 @@ class ExtractiveModel:
     It holds no state: each reply follows from the context alone.  What tool answers and quotes say is data to it.
     """
 
+    summarises = False
     name = "extractive"
 
     @property

@@ -1,0 +1,1 @@
+"""Layer 3: making room in a full context window."""
