@@ -14,7 +14,7 @@ help:
 	@echo "make test    check and test everything"
 	@echo "make lint    only the checks: ruff, mypy, import-linter"
 	@echo "make soak    20,000 generated transcripts through compression; takes a while"
-	@echo "make bench   what starting costs, and many sessions at once"
+	@echo "make bench   what starting costs, many sessions at once, prompt caching"
 	@echo "make clean   remove .venv and all caches"
 
 run: .venv/installed
@@ -35,6 +35,7 @@ soak: .venv/installed-dev
 bench: .venv/installed
 	@$(IN_VENV) -m benchmarks.startup
 	@$(IN_VENV) -m benchmarks.async_sessions
+	@$(IN_VENV) -m benchmarks.prompt_cache
 
 clean:
 	@rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache dist build

@@ -20,9 +20,10 @@ from girdlebook.curated.store import MemoryStore
 from girdlebook.errors import ContextOverflow, StoreError
 from girdlebook.memory import Memory
 from girdlebook.messages import Message, Reply, ToolCall, Usage
+from girdlebook.meter import ContextFill
 from girdlebook.models.base import ChatModel
 from girdlebook.profiles import Home
-from girdlebook.session import ContextFill, MemorySession
+from girdlebook.session import MemorySession
 from girdlebook.sessions.store import SessionStore
 from girdlebook.tools import ToolSpec
 
@@ -117,7 +118,6 @@ class AsyncMemorySession:
 
     @property
     def notices(self) -> list[str]:
-        """What a person should be told; whoever shows it empties the list."""
         return self._session.notices
 
     @property

@@ -17,12 +17,13 @@ from girdlebook.context import Context
 from girdlebook.curated.store import MemoryStore
 from girdlebook.curated.tool import MemoryTool
 from girdlebook.files import private_folder
+from girdlebook.making_room import MakingRoom
 from girdlebook.models import open_model
 from girdlebook.models.base import ChatModel, is_language_model, window_of
 from girdlebook.prices import Prices
 from girdlebook.profiles import Home, resolve
 from girdlebook.prompts.assemble import system_prompt
-from girdlebook.session import LayerThree, MemorySession
+from girdlebook.session import MemorySession
 from girdlebook.sessions.care import prune_if_due
 from girdlebook.sessions.rows import plain
 from girdlebook.sessions.sqlite import SQLiteSessionStore
@@ -167,7 +168,7 @@ class Memory:
             memory_tool=memory_tool,
             toolbox=toolbox,
             tools=specs,
-            layer_three=self._layer_three(memory_tool, rebuild, main_model, context_length),
+            making_room=self._room(memory_tool, rebuild, main_model, context_length, Brake()),
             prices=Prices(self.config.prices),
         )
 
@@ -220,23 +221,23 @@ class Memory:
             memory_tool=memory_tool,
             toolbox=toolbox,
             tools=specs,
-            layer_three=self._layer_three(memory_tool, rebuild, main_model, context_length),
+            making_room=self._room(memory_tool, rebuild, main_model, context_length, _stored_brake(store, record.id)),
             messages=messages,
             numbers=[seen.get(id(message), 0) for message in messages],
             last=max((one.id for one in stored), default=0),
             turns=sum(one.message.role == "user" and not is_summary(one.message) for one in stored),
-            brake=_stored_brake(store, record.id),
             usage=record.usage,
             prices=Prices(self.config.prices),
         )
 
-    def _layer_three(
+    def _room(
         self,
         memory_tool: MemoryTool | None,
         rebuild: Callable[[], str],
         main_model: ChatModel | None,
         context_length: int | None,
-    ) -> LayerThree:
+        brake: Brake,
+    ) -> MakingRoom:
         """How a session makes room, by the settings."""
         figures, length = self.config.compression, context_length or self._context_length or DEFAULT_CONTEXT_LENGTH
         main = main_model if main_model is not None and is_language_model(main_model) else None
@@ -248,12 +249,13 @@ class Memory:
             fallback=main if summariser else None,
             model_window=window_of(summariser) if summariser else None,
         )
-        return LayerThree(
+        return MakingRoom(
             compressor,
             rebuild,
             self._flush(memory_tool, main),
             flush_min_turns=self.config.memory.flush_min_turns,
             nudge_interval=self.config.memory.nudge_interval,
+            brake=brake,
         )
 
     def _flush(self, memory_tool: MemoryTool | None, main: ChatModel | None) -> Callable[[Context], Flushed] | None:

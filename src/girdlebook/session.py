@@ -4,63 +4,22 @@ A turn is five verbs: `begin_turn`, then `context` and `add_reply` (with `add_to
 until the model asks for nothing, then `end_turn`.  This class calls the layers in order and decides nothing else.
 """
 
-import json
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import TracebackType
 
-from girdlebook.compression.compressor import CompressionResult, ContextCompressor
-from girdlebook.compression.flush import LEAST_MESSAGES, Flushed
-from girdlebook.compression.policy import Brake
+from girdlebook.compression.compressor import CompressionResult
 from girdlebook.context import Context
 from girdlebook.curated.tool import NAME, MemoryTool
-from girdlebook.errors import ContextOverflow, ContextTooLarge, TurnError
+from girdlebook.errors import ContextOverflow, TurnError
+from girdlebook.making_room import MakingRoom
 from girdlebook.messages import Attachment, Message, Reply, ToolCall, ToolResult, Usage
+from girdlebook.meter import ContextFill, ContextMeter
 from girdlebook.prices import Prices
 from girdlebook.prompts.assemble import read
 from girdlebook.sessions.store import SessionStore
-from girdlebook.tokens import Correction, estimate_message, estimate_text, estimate_tool
 from girdlebook.tools import Toolbox, ToolSpec
 from girdlebook.transcripts import open_calls, turns_since_call
-
-_OVERFLOW_SHRINKS = 0.8
-"""What a window is taken for when the model says that a request is too long and names no limit."""
-
-
-@dataclass(frozen=True, slots=True)
-class LayerThree:
-    """How a session makes room and reminds; the composition root puts it together.
-
-    Parameters:
-        compressor: for this session alone, since it learns the model's window.
-        rebuild: takes a new snapshot and builds the system prompt anew.
-        flush: lets a model save to memory what is about to go; None where there is no model for it.
-        flush_min_turns: turns from which on the end of the session is worth a flush; 0 for never.
-        nudge_interval: turns without a memory call after which the model is reminded; 0 for never.
-        clock: seconds since 1970.
-    """
-
-    compressor: ContextCompressor
-    rebuild: Callable[[], str]
-    flush: Callable[[Context], Flushed] | None
-    flush_min_turns: int
-    nudge_interval: int
-    clock: Callable[[], float] = time.time
-
-
-@dataclass(frozen=True, slots=True)
-class ContextFill:
-    """How full the context is, in tokens: of the next request, of the threshold, of the model's window."""
-
-    tokens: int
-    threshold: int
-    context_length: int
-
-    @property
-    def percent(self) -> int:
-        """The share of the window that is taken."""
-        return 100 * self.tokens // max(1, self.context_length)
 
 
 class MemorySession:
@@ -77,12 +36,11 @@ class MemorySession:
         memory_tool: layer 1's tool, None where the settings switched both targets off.
         toolbox: our own tools, run inside `add_reply`.
         tools: everything on offer, ours included; calls of the others wait in `pending_calls`.
-        layer_three: how room is made; None for a transcript that grows without end.
+        making_room: layer 3; None for a transcript that grows without end.
         messages: what was said before, where a session goes on; a valid transcript but for its end.
         numbers: the messages' numbers in the store, 0 for those that are not there.
         last: the number of the last stored message, 0 for none.
         turns: how many turns there were before.
-        brake: what compression wanted to know the next time.
         usage: what was used before.
         prices: what models cost where their vendor does not say.
     """
@@ -97,20 +55,17 @@ class MemorySession:
         memory_tool: MemoryTool | None,
         toolbox: Toolbox,
         tools: Sequence[ToolSpec],
-        layer_three: LayerThree | None = None,
+        making_room: MakingRoom | None = None,
         messages: Sequence[Message] = (),
         numbers: Sequence[int] = (),
         last: int = 0,
         turns: int = 0,
-        brake: Brake = Brake(),  # noqa: B008
         usage: Usage = Usage(),  # noqa: B008
         prices: Prices = Prices({}),  # noqa: B008
     ) -> None:
         self.id = session_id
         self.usage = usage
         self.turns = turns
-        self.notices: list[str] = []
-        """What a person should be told; whoever shows it empties the list."""
         self._prices = prices
         self._last = last
         self._start = start
@@ -120,14 +75,10 @@ class MemorySession:
         self._memory_tool = memory_tool
         self._toolbox = toolbox
         self._tools = tuple(tools)
-        self._layer_three = layer_three
-        self._brake = brake
+        self._making_room = making_room
         self._messages = list(messages)
         self._numbers = list(numbers)
-        self._sizes = [estimate_message(message) for message in messages]
-        self._beginning = _beginning_size(system, self._tools)
-        self._reported: tuple[int, int] | None = None
-        self._correction = Correction()
+        self._meter = ContextMeter(system, self._tools, messages)
         self._flushed_at = turns
         self._call_ids = {call.id for message in messages for call in message.tool_calls}
         self._unanswered = open_calls(messages)
@@ -168,8 +119,11 @@ class MemorySession:
             ContextTooLarge: what cannot be compressed does not fit into the model's window.
             StoreError: the compressed transcript could not be stored; the old one stays.
         """
-        if self.awaiting_model:
-            self._make_room()
+        room = self._making_room
+        if room is not None and self.awaiting_model:
+            room.check(self._meter, self._messages)
+            if room.is_due(self.fill):
+                self._compress(room, None, must=room.is_over(self.fill))
         return self._context()
 
     def add_reply(self, reply: Reply) -> None:
@@ -186,14 +140,12 @@ class MemorySession:
             raise TurnError("no answer is awaited: begin a turn, and answer pending calls with add_tool_result()")
         if reply.usage is not None:
             reply = replace(reply, usage=self._prices.priced(reply.usage, reply.model))
-        estimated = self._beginning + sum(self._sizes)
         message = self._with_unique_ids(reply.message)
         if message.text.strip() or message.tool_calls:
             self._append(message, reply)
         self.usage += reply.usage or Usage()
-        if reply.usage is not None and reply.usage.input_tokens:
-            self._correction = self._correction.learned(estimated, reply.usage.input_tokens)
-            self._reported = reply.usage.input_tokens + reply.usage.output_tokens, len(self._messages)
+        if reply.usage is not None:
+            self._meter.reported(reply.usage, answer=int(bool(self._messages) and self._messages[-1] is message))
         self._replied = not message.tool_calls
         self._unanswered = list(message.tool_calls)
         for call in message.tool_calls:
@@ -250,9 +202,9 @@ class MemorySession:
             TurnError: the session was opened without layer 3, or is closed.
             StoreError: the compressed transcript could not be stored; the old one stays.
         """
-        if self._layer_three is None or self._closed:
+        if self._making_room is None or self._closed:
             raise TurnError("this session makes no room: it was opened without compression, or is closed")
-        return self._compress(self._layer_three, focus, must=False)
+        return self._compress(self._making_room, focus, must=False)
 
     def overflowed(self, error: ContextOverflow) -> None:
         """Make room after the model said that the request is too long; a limit that it named is learned.
@@ -264,28 +216,24 @@ class MemorySession:
             ContextOverflow: no room can be made; the same error.
             StoreError: the compressed transcript could not be stored; the old one stays.
         """
-        layer = self._layer_three
-        if layer is None:
+        room = self._making_room
+        if room is None:
             raise error
-        known = layer.compressor.context_length
-        layer.compressor.context_length = error.limit or int(min(known, self.fill.tokens) * _OVERFLOW_SHRINKS)
-        if self._compress(layer, None, must=True).kind == "unchanged":
-            layer.compressor.context_length = known
+        known = room.learn_window(error.limit, self._meter.tokens)
+        if self._compress(room, None, must=True).kind == "unchanged":
+            room.restore_window(known)
             raise error
 
     @property
     def fill(self) -> ContextFill:
         """How full the context is: by the model's own figure as soon as there is one, estimated until then."""
-        if self._reported is not None:
-            reported, count = self._reported
-            tokens = reported + self._correction.corrected(sum(self._sizes[count:]))
-        else:
-            tokens = self._correction.corrected(self._beginning + sum(self._sizes))
-        if self._layer_three is None:
-            return ContextFill(tokens, 0, 0)
-        compressor = self._layer_three.compressor
-        threshold = compressor.policy.threshold_tokens(compressor.context_length)
-        return ContextFill(tokens, threshold, compressor.context_length)
+        tokens = self._meter.tokens
+        return ContextFill(tokens, 0, 0) if self._making_room is None else self._making_room.fill(tokens)
+
+    @property
+    def notices(self) -> list[str]:
+        """What a person should be told of compressions and flushes; whoever shows it empties the list."""
+        return [] if self._making_room is None else self._making_room.notices
 
     # ── what can be asked ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -349,101 +297,47 @@ class MemorySession:
     def _context(self) -> Context:
         return Context(self._system, tuple(self._messages), self._tools)
 
-    def _make_room(self) -> None:
-        layer = self._layer_three
-        if layer is None or not layer.compressor.policy.enabled:
-            return
-        fill = self.fill
-        if fill.tokens < fill.threshold:
-            return
-        self._check_sizes(fill)
-        must = fill.tokens > fill.context_length
-        if must or not self._brake.holds(layer.clock()):
-            self._compress(layer, None, must=must)
-
-    def _check_sizes(self, fill: ContextFill) -> None:
-        """Refuse what no compression can help.
-
-        Raises:
-            ContextTooLarge
-        """
-        if self._beginning > fill.threshold:
-            raise ContextTooLarge(
-                f"the system prompt and the tools take {self._beginning:,} tokens, and a window of "
-                f"{fill.context_length:,} is compressed from {fill.threshold:,} on; offer fewer tools"
-            )
-        newest = max((n for n, message in enumerate(self._messages) if message.role == "user"), default=None)
-        if newest is not None and self._sizes[newest] > fill.context_length:
-            raise ContextTooLarge(
-                f"the message takes {self._sizes[newest]:,} tokens, the window has {fill.context_length:,}; send less"
-            )
-
-    def _compress(self, layer: LayerThree, focus: str | None, *, must: bool) -> CompressionResult:
-        self._flush(layer)
-        result = layer.compressor.compress(
+    def _compress(self, room: MakingRoom, focus: str | None, *, must: bool) -> CompressionResult:
+        """Flush, compress, then archive and swap in one transaction and go on with the new beginning."""
+        self._flush(room)
+        result = room.compress(
             self._messages,
             focus,
             session_id=self.id,
             numbers=self._numbers,
-            reserved=self._beginning,
+            reserved=self._meter.beginning,
             must=must,
         )
         self._record(result.usage, result.model, "compression")
-        if result.kind == "unchanged" and result.reason.startswith("no summary"):
-            self._brake = self._brake.after_failure(layer.clock())
-        else:
-            compressor = layer.compressor
-            self._brake = self._brake.after(
-                result.kind,
-                before=result.tokens_before,
-                after=result.tokens_after,
-                room=compressor.policy.room(compressor.context_length, self._beginning),
-                stood_in=result.stood_in,
-            )
         if result.kind == "unchanged":
-            self._store.set_compression_state(self.id, json.dumps(self._brake.to_dict()))
-            self.notices.append(f"The context was not compressed: {result.reason}.")
+            self._store.set_compression_state(self.id, room.state)
         else:
-            self._swap(result, layer.rebuild())
-        if self._brake.holds(layer.clock()):
-            self.notices.append("Automatic compression pauses; /compress tries again.")
+            self._swap(result, room.rebuild(), room.state)
         return result
 
-    def _swap(self, result: CompressionResult, system: str) -> None:
-        """Archive and swap in one transaction, then go on with the new beginning."""
-        numbers = [None if place is None else self._numbers[place] or None for place in result.kept]
+    def _swap(self, result: CompressionResult, system: str, state: str) -> None:
         self._numbers = self._store.compact(
             self.id,
             result.messages,
-            numbers=numbers,
+            numbers=[None if place is None else self._numbers[place] or None for place in result.kept],
             expected=[number for number in self._numbers if number],
             system_prompt=system,
-            state=json.dumps(self._brake.to_dict()),
+            state=state,
         )
         self._last = max(self._last, *self._numbers)
         self._messages, self._system = list(result.messages), system
-        self._sizes = [estimate_message(message) for message in self._messages]
-        self._beginning = _beginning_size(system, self._tools)
-        self._reported = None
-        self.notices.append(
-            f"Compressed: {result.tokens_before:,} to {result.tokens_after:,} tokens, by "
-            f"{'a summary' if result.kind == 'summary' else 'a digest'}; nothing is lost, session_search finds it."
-        )
+        self._meter.restart(system, self._messages)
 
-    def _flush(self, layer: LayerThree) -> None:
-        if layer.flush is None or len(self._messages) < LEAST_MESSAGES:
-            return
-        flushed = layer.flush(self._context())
-        self._flushed_at = self.turns
-        self._record(flushed.usage, flushed.model, "flush_memories")
-        if flushed.problem:
-            self.notices.append(f"Memory was not flushed: {flushed.problem}")
+    def _flush(self, room: MakingRoom) -> None:
+        flushed = room.flush(self._context())
+        if flushed is not None:
+            self._flushed_at = self.turns
+            self._record(flushed.usage, flushed.model, "flush_memories")
 
     def _flush_at_the_end(self) -> None:
-        layer = self._layer_three
-        if layer is None or not 0 < layer.flush_min_turns <= self.turns - self._flushed_at:
-            return
-        self._flush(layer)
+        room = self._making_room
+        if room is not None and 0 < room.flush_min_turns <= self.turns - self._flushed_at:
+            self._flush(room)
 
     def _record(self, usage: Usage, model: str | None, task: str) -> None:
         """Count a model call that stored no message."""
@@ -454,7 +348,7 @@ class MemorySession:
 
     def _nudge(self) -> tuple[Attachment, ...]:
         """A reminder for this turn, where enough have passed without a memory call (article section 7.4)."""
-        interval = self._layer_three.nudge_interval if self._layer_three and self._memory_tool else 0
+        interval = self._making_room.nudge_interval if self._making_room and self._memory_tool else 0
         return (Attachment("nudge", read("nudge")),) if 0 < interval <= self.turns_since_memory + 1 else ()
 
     def _append(self, message: Message, reply: Reply | None = None) -> None:
@@ -462,7 +356,7 @@ class MemorySession:
         self._last = self._store.append(self.id, message, usage=usage, model=model, after=self._last)
         self._messages.append(message)
         self._numbers.append(self._last)
-        self._sizes.append(estimate_message(message))
+        self._meter.add(message)
 
     def _close_transcript(self, why: str) -> None:
         """Answer open calls with a word that they were not run, and let the assistant have the last word."""
@@ -493,8 +387,3 @@ class MemorySession:
             self._call_ids.add(call_id)
             calls.append(replace(call, id=call_id))
         return replace(message, tool_calls=tuple(calls))
-
-
-def _beginning_size(system: str, tools: Sequence[ToolSpec]) -> int:
-    """Tokens of what every request begins with."""
-    return estimate_text(system) + sum(map(estimate_tool, tools))

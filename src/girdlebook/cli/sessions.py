@@ -4,9 +4,10 @@ import datetime
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -251,6 +252,18 @@ def stats(
         out(f"{name}  {drawn:<{_BAR_COLUMNS}} {day.messages:>6} messages {day.output_tokens:>9,} tokens".rstrip())
     for one in usage:
         out(clip(f"{one.model or '(unnamed)'}, {one.task}: {one.calls:,} calls, {describe(one.usage)}", COLUMNS))
+
+
+@app.command("cache")
+def cache(context: typer.Context, session: Name, user: User = None, as_json: Json = False) -> None:
+    """Estimate what a vendor's prompt cache made of a conversation, and what moved its prefix.
+
+    The requests are rebuilt as Anthropic's are sent, all with the system prompt that the conversation has now.
+    """
+    # Settings and dialects cost more to load than every other command here together.
+    report: Callable[..., None] = import_module("girdlebook.cli.cache_report").report
+    with _reading(context, user) as store:
+        report(store, store.resolve(from_argument(session)), resolve(context.obj), as_json=as_json)
 
 
 def _usage_json(usage: ModelUsage) -> dict[str, Any]:

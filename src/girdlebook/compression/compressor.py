@@ -1,7 +1,7 @@
 """`ContextCompressor`: the five phases, in order (article section 6.1)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from girdlebook.compression.digest import digest
 from girdlebook.compression.policy import CompressionPolicy, Kind
@@ -30,7 +30,8 @@ class CompressionResult:
 
     `kind` is `summary` (a model's), `digest` (made without one) or `unchanged`, with the `reason`.  Token counts are
     estimates of the transcript alone.  `kept` says for each message which of the old ones it is, None for a new one.
-    `stood_in` is whether a digest stands where a summary was wanted.  `usage` is what `model` used for it.
+    `is_out_of_reach` is whether no model could be had; `stood_in` is whether a digest stands where a summary was
+    wanted.  `usage` is what `model` used for it.
     """
 
     messages: list[Message]
@@ -40,6 +41,7 @@ class CompressionResult:
     tokens_after: int
     kept: tuple[int | None, ...]
     reason: str = ""
+    is_out_of_reach: bool = False
     stood_in: bool = False
     usage: Usage = field(default_factory=Usage)
     model: str | None = None
@@ -102,7 +104,8 @@ class ContextCompressor:
         try:
             written = self._written(middle, previous, focus, notes, sizes, room, must)
         except ModelUnavailable as error:
-            return _unchanged(transcript, before, f"no summary could be had: {error}")
+            unchanged = _unchanged(transcript, before, f"no summary could be had: {error}")
+            return replace(unchanged, is_out_of_reach=True)
         origin = _origin(session_id, numbers, window, transcript)
         result, kept = self._joined(transcript, window, summary_message(written.text, origin), room)
         after = sum(sizes.get(id(message)) or estimate_message(message) for message in result)

@@ -718,6 +718,20 @@ class SQLiteSessionStore:
             )
         return given
 
+    def replaced_summaries(self, session_id: str) -> list[StoredMessage]:
+        """The summaries that a later one went on from, the earliest first; no history shows them.
+
+        Raises:
+            SessionNotFound
+        """
+        self.session(session_id)
+        rows = self._database.read(
+            """SELECT * FROM messages WHERE session_id = ? AND active = 0 AND compacted = 0
+               AND role = 'user' AND finish_reason = 'compression' ORDER BY id""",
+            [session_id],
+        )
+        return [_stored(row) for row in rows]
+
     def compression_state(self, session_id: str) -> str | None:
         """What compression wanted to know the next time, as JSON.
 
