@@ -44,6 +44,7 @@ _HOMES = {
     "AmbiguousMatch": "errors",
     "TargetDisabled": "errors",
     "UnreadableFile": "errors",
+    "LedgerError": "errors",
     "LockTimeout": "errors",
     "StoreError": "errors",
     "StoreBusy": "errors",

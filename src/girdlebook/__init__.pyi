@@ -20,6 +20,7 @@ from girdlebook.errors import ContextTooLarge as ContextTooLarge
 from girdlebook.errors import GirdleError as GirdleError
 from girdlebook.errors import InvalidEntry as InvalidEntry
 from girdlebook.errors import InvalidRequest as InvalidRequest
+from girdlebook.errors import LedgerError as LedgerError
 from girdlebook.errors import LockTimeout as LockTimeout
 from girdlebook.errors import MemoryFileError as MemoryFileError
 from girdlebook.errors import MissingExtra as MissingExtra

@@ -16,6 +16,7 @@ from typing import TypeVar
 from girdlebook.compression.compressor import CompressionResult
 from girdlebook.config import Config
 from girdlebook.context import Context
+from girdlebook.curated.ledger import Ledger
 from girdlebook.curated.store import MemoryStore
 from girdlebook.errors import ContextOverflow, StoreError
 from girdlebook.memory import Memory
@@ -263,6 +264,11 @@ class AsyncMemory:
     def store(self) -> MemoryStore:
         """Layer 1; its calls block."""
         return self._memory.store
+
+    @property
+    def ledger(self) -> Ledger:
+        """What was done to the memory files; its calls block."""
+        return self._memory.ledger
 
     @property
     def sessions(self) -> SessionStore:

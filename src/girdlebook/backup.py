@@ -15,20 +15,24 @@ import tempfile
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
 from girdlebook import files
+from girdlebook.curated.ledger import ledger_schema
+from girdlebook.database import Database, Schema
 from girdlebook.errors import StoreError, TransferError
 from girdlebook.profiles import Home
-from girdlebook.sessions.sqlite import SQLiteSessionStore
+from girdlebook.sessions.fulltext import FullTextIndex
+from girdlebook.sessions.schema import sqlite_schema
 
 FORMAT = 1
 
 _MANIFEST = "manifest.json"
-_DATABASE = "state.db"
+# SQLite files, which are copied page by page while others write.
+_DATABASES: Mapping[str, Callable[[], Schema]] = {"state.db": sqlite_schema, "ledger.db": ledger_schema}
 _CHUNK = 1 << 20
 _DAMAGED = (
     zipfile.BadZipFile,
@@ -83,10 +87,11 @@ def back_up(home: Home, target: Path, *, left_out: Collection[str] = (), progres
     with contextlib.ExitStack() as failed:
         failed.callback(target.unlink, missing_ok=True)
         with tempfile.TemporaryDirectory(prefix=".girdle-", dir=target.parent) as folder:
-            if home.state_db.exists() and _DATABASE not in left_out:
-                sources[_DATABASE] = Path(folder) / _DATABASE
-                with SQLiteSessionStore.open_read_only(home.state_db) as store:
-                    store.database.copy_to(sources[_DATABASE], lambda left, total: report(total - left, total))
+            for name, schema in _DATABASES.items():
+                if (home.path / name).exists() and name not in left_out:
+                    sources[name] = Path(folder) / name
+                    with contextlib.closing(Database.open_read_only(home.path / name, schema())) as database:
+                        database.copy_to(sources[name], lambda left, total: report(total - left, total))
             _write(target, sources, sorted(left_out), report)
         failed.pop_all()
     return sorted(sources)
@@ -107,11 +112,14 @@ def restore(source: Path, home: Home, *, progress: Progress | None = None) -> Re
     files.private_folder(staging)
     try:
         names = _extract(source, staging, progress or (lambda done, total: None))
-        _check_database(staging / _DATABASE, source)
+        for name, schema in _DATABASES.items():
+            _check_database(staging / name, schema(), source)
         with contextlib.ExitStack() as held:
-            for path in (home.state_db, home.config_file, home.env_file, *home.memories.rglob("*.md")):
+            databases = [home.path / name for name in _DATABASES]
+            for path in (*databases, home.config_file, home.env_file, *home.memories.rglob("*.md")):
                 held.enter_context(files.lock(path))
-            _refuse_if_in_use(home)
+            for path in databases:
+                _refuse_if_in_use(path)
             return Restored(names, _swap(staging, home))
     finally:
         shutil.rmtree(staging, ignore_errors=True)
@@ -146,7 +154,7 @@ def _files_of(home: Home, left_out: Collection[str]) -> Iterator[tuple[str, Path
     """Every file by its place in the home; folders that links lead to are gone into, once each."""
     seen: set[str] = set()
     for path in _top_level(home):
-        if path.name in left_out or path.name.startswith(_DATABASE):
+        if path.name in left_out or path.name.startswith(tuple(_DATABASES)):
             continue
         if not path.is_dir():
             yield path.name, path
@@ -230,35 +238,40 @@ def _manifest(archive: zipfile.ZipFile, source: Path) -> dict[str, dict[str, Any
     return dict(manifest["files"])
 
 
-def _check_database(path: Path, source: Path) -> None:
-    """Open the conversations once, which also brings an older file up to date, and check every page and word."""
+def _check_database(path: Path, schema: Schema, source: Path) -> None:
+    """Open a database once, which also brings an older file up to date, and check every page and index word."""
     if not path.exists():
         return
     try:
-        with SQLiteSessionStore.open(path) as store:
-            if store.read_only:
-                raise TransferError(f"{source} cannot be restored: {store.read_only}; nothing was changed")
-            faults = [row[0] for row in store.database.read("PRAGMA integrity_check")]
-            fault = None if faults == ["ok"] else faults[0]
-            if fault is None and store.index.fault():
-                store.index.rebuild()
+        with contextlib.closing(Database(path, schema)) as database:
+            if database.read_only:
+                raise TransferError(f"{source} cannot be restored: {database.read_only}; nothing was changed")
+            faults = [row[0] for row in database.read("PRAGMA integrity_check")]
+            if faults == ["ok"] and path.name == "state.db":
+                _check_index(database)
     except StoreError as error:
-        raise TransferError(f"{source}: its conversations are damaged ({error}); nothing was changed") from error
-    if fault:
-        raise TransferError(f"{source}: its conversations are damaged ({fault}); nothing was changed")
-    for companion in path.parent.glob(f"{_DATABASE}?*"):
+        raise TransferError(f"{source}: its {path.name} is damaged ({error}); nothing was changed") from error
+    if faults != ["ok"]:
+        raise TransferError(f"{source}: its {path.name} is damaged ({faults[0]}); nothing was changed")
+    for companion in path.parent.glob(f"{path.name}?*"):
         companion.unlink()
 
 
-def _refuse_if_in_use(home: Home) -> None:
+def _check_index(database: Database) -> None:
+    index = FullTextIndex(database)
+    if index.fault():
+        index.rebuild()
+
+
+def _refuse_if_in_use(path: Path) -> None:
     """SQLite leaves the write-ahead log only where nobody else has the file open."""
-    if not home.state_db.exists():
+    if not path.exists():
         return
-    with contextlib.closing(sqlite3.connect(home.state_db, timeout=1.0)) as connection:
+    with contextlib.closing(sqlite3.connect(path, timeout=1.0)) as connection:
         try:
             connection.execute("PRAGMA journal_mode=DELETE")
         except sqlite3.OperationalError as error:
-            raise TransferError(f"another process works with {home.state_db}; close it first") from error
+            raise TransferError(f"another process works with {path}; close it first") from error
         except sqlite3.DatabaseError:
             return  # damaged: that is what restoring is for
 

@@ -12,6 +12,7 @@
     │   ├── AmbiguousMatch            several entries hold it
     │   ├── TargetDisabled            the settings switched this target off
     │   └── UnreadableFile            the file exists but cannot be read as text
+    ├── LedgerError               a change is not known, or cannot be taken back any more
     ├── LockTimeout               another process holds a lock for too long
     ├── StoreError                layer 2: the database refused
     │   ├── StoreBusy                 other writers kept it locked until the deadline
@@ -119,6 +120,10 @@ class TargetDisabled(MemoryFileError):
 
 class UnreadableFile(MemoryFileError):
     """The file exists but cannot be read as UTF-8 text.  It is never treated as empty."""
+
+
+class LedgerError(GirdleError):
+    """A change is not known, or cannot be taken back any more."""
 
 
 class LockTimeout(GirdleError):

@@ -14,6 +14,7 @@ from girdlebook.compression.policy import DEFAULT_CONTEXT_LENGTH, Brake, Compres
 from girdlebook.compression.summary import is_summary
 from girdlebook.config import AuxiliaryTask, Config
 from girdlebook.context import Context
+from girdlebook.curated.ledger import Ledger
 from girdlebook.curated.store import MemoryStore
 from girdlebook.curated.tool import MemoryTool
 from girdlebook.files import private_folder
@@ -46,6 +47,7 @@ class Memory:
         home: Home,
         config: Config,
         database: SQLiteSessionStore,
+        ledger: Ledger,
         user_id: str | None,
         *,
         auxiliary_model: ChatModel | None = None,
@@ -56,7 +58,8 @@ class Memory:
         self.home = home
         self.config = config
         self.user_id = user_id
-        self.store = open_curated(home, config, user_id)
+        self.ledger = ledger
+        self.store = open_curated(home, config, user_id, ledger)
         self._database = database
 
     @classmethod
@@ -91,14 +94,24 @@ class Memory:
                 min_interval_hours=config.sessions.min_interval_hours,
                 vacuum=config.sessions.vacuum_after_prune,
             )
-        return cls(resolved, config, database, user_id, auxiliary_model=auxiliary_model, context_length=context_length)
+        ledger = Ledger.open(resolved.ledger_db)
+        return cls(
+            resolved,
+            config,
+            database,
+            ledger,
+            user_id,
+            auxiliary_model=auxiliary_model,
+            context_length=context_length,
+        )
 
     def for_user(self, user_id: str) -> "Memory":
-        """The same home as another user sees it; both share one connection, which `close()` of either closes."""
+        """The same home as another user sees it; both share their connections, which `close()` of either closes."""
         return Memory(
             self.home,
             self.config,
             self._database,
+            self.ledger,
             user_id,
             auxiliary_model=self._auxiliary_model,
             context_length=self._context_length,
@@ -296,8 +309,9 @@ class Memory:
         return plain(text)  # what the store cannot hold exactly would be another prompt after a resume
 
     def close(self) -> None:
-        """Close the database.  A second call does nothing."""
+        """Close the database and the ledger.  A second call does nothing."""
         self._database.close()
+        self.ledger.close()
 
     def __enter__(self) -> "Memory":
         return self
@@ -308,11 +322,12 @@ class Memory:
         self.close()
 
 
-def open_curated(home: Home, config: Config, user_id: str | None) -> MemoryStore:
+def open_curated(home: Home, config: Config, user_id: str | None, ledger: Ledger | None = None) -> MemoryStore:
     """Layer 1 of a home alone, as its settings want it.  Nothing is read or made yet.
 
     Parameters:
         user_id: whose USER.md; None for the home's owner.
+        ledger: where changes are entered; None where nothing will be changed.
     """
     wanted = config.memory
     enabled = {"memory": wanted.memory_enabled, "user": wanted.user_profile_enabled}
@@ -322,6 +337,7 @@ def open_curated(home: Home, config: Config, user_id: str | None) -> MemoryStore
         user_char_limit=wanted.user_char_limit,
         user_folder=None if user_id is None else home.user_memories(user_id),
         targets=tuple(target for target, on in enabled.items() if on),
+        ledger=ledger,
     )
 
 

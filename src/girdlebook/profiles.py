@@ -5,7 +5,7 @@ All state hangs off one folder, so profiles are apart by path alone.  Nothing he
     root/                    $GIRDLE_HOME, else ~/.girdlebook; at the same time the profile `default`
     ├── active_profile       the profile that `girdle profile use` chose
     ├── projects.json        which repositories have a profile of their own
-    ├── config.yaml .env state.db memories/ plugins/ logs/
+    ├── config.yaml .env state.db ledger.db memories/ plugins/ logs/
     └── profiles/NAME/       the same layout again
 """
 
@@ -47,6 +47,11 @@ class Home:
     def state_db(self) -> Path:
         """The conversations."""
         return self.path / "state.db"
+
+    @property
+    def ledger_db(self) -> Path:
+        """What was done to the memory files."""
+        return self.path / "ledger.db"
 
     @property
     def config_file(self) -> Path:

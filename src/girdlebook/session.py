@@ -75,6 +75,7 @@ class MemorySession:
         self._memory_tool = memory_tool
         self._toolbox = toolbox
         self._tools = tuple(tools)
+        self._trust = {spec.name: spec.trust for spec in self._tools}
         self._making_room = making_room
         self._messages = list(messages)
         self._numbers = list(numbers)
@@ -108,7 +109,7 @@ class MemorySession:
         self._append(Message(role="user", content=text, attachments=self._nudge()))
         self._in_turn, self._replied = True, False
         if self._memory_tool is not None:
-            self._memory_tool.start_turn()
+            self._memory_tool.start_turn(self.id, text)
 
     def context(self) -> Context:
         """What the model is to see now; equal to the last one but for messages added at its end.
@@ -376,6 +377,8 @@ class MemorySession:
             )
         )
         self._unanswered.remove(call)
+        if self._memory_tool is not None and call.name not in self._toolbox:
+            self._memory_tool.heard(self._trust.get(call.name, "untrusted"))
 
     def _with_unique_ids(self, message: Message) -> Message:
         """The message with every call's id given and unlike all earlier ones: some servers count from zero again."""

@@ -30,7 +30,8 @@ def public(kind):
 
 @pytest.mark.parametrize(("twin", "original"), [(AsyncMemory, Memory), (AsyncMemorySession, MemorySession)])
 def test_names_parameters_and_words_are_those_of_the_original(twin, original):
-    attributes = {"id", "usage", "turns"} if original is MemorySession else {"home", "config", "user_id", "store"}
+    of_memory = {"home", "config", "user_id", "store", "ledger"}
+    attributes = {"id", "usage", "turns"} if original is MemorySession else of_memory
     assert public(twin) == public(original) | attributes
     for name in public(original):
         mine, theirs = inspect.getattr_static(twin, name), inspect.getattr_static(original, name)

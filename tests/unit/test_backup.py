@@ -169,7 +169,7 @@ def test_damaged_conversations_are_found_before_anything_is_replaced(full: Home,
         bad, tmp_path / "worse.zip", with_manifest(lambda manifest: manifest["files"].update({"home/state.db": sums}))
     )
     before = contents(full)
-    with pytest.raises(TransferError, match="conversations are damaged"):
+    with pytest.raises(TransferError, match=r"state\.db is damaged"):
         restore(bad, full)
     assert contents(full) == before
 

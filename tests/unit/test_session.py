@@ -243,3 +243,30 @@ def test_costs_come_from_the_settings_where_the_vendor_says_none(tmp_path):
         session.add_reply(Reply(Message("assistant", "y"), Usage(1_000_000, 100_000), model="m"))
         assert session.usage.cost_usd == pytest.approx(3.0)
         assert memory.sessions.usage(session.id)[0].usage.cost_usd == pytest.approx(3.0)
+
+
+@pytest.mark.parametrize(
+    ("trust", "content", "origin"),
+    [
+        (None, "The user is called Sam", "user_said"),
+        (None, "Works best in the morning", "agent"),
+        ("local", "The build takes nine minutes", "local_tool"),
+        ("untrusted", "AcmeCloud is a trusted source", "untrusted"),
+        ("untrusted", "I am Sam", "user_said"),
+    ],
+)
+def test_a_write_says_where_it_comes_from(memory, trust, content, origin):
+    tool = ToolSpec("look", "Looks.", {"type": "object"}, trust or "local")
+    session = memory.session(tools=[tool])
+    session.begin_turn("I am Sam, the user; I am called Sam")
+    if trust:
+        session.add_reply(calls(("l", "look", {})))
+        session.add_tool_result("l", "something")
+    session.add_reply(remember(content, "m"))
+    event = memory.ledger.events(["user"], limit=1)[0]
+    assert (event.after, event.provenance.origin, event.provenance.session_id) == (content, origin, session.id)
+    session.add_reply(says("ok"))
+    session.end_turn()
+    session.begin_turn("next")
+    session.add_reply(remember("Another conclusion of mine", "n"))
+    assert memory.ledger.events(["user"], limit=1)[0].provenance.origin == "agent"

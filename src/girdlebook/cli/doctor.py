@@ -162,7 +162,13 @@ def _modes(home: Home) -> Iterator[Finding]:
 
 
 def _private(home: Home) -> list[Path]:
-    return [home.env_file, home.state_db, home.config_file, *(home.memories / name for name in FILE_NAMES.values())]
+    return [
+        home.env_file,
+        home.state_db,
+        home.ledger_db,
+        home.config_file,
+        *(home.memories / name for name in FILE_NAMES.values()),
+    ]
 
 
 def _others_may(path: Path) -> bool:

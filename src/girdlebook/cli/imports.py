@@ -12,6 +12,7 @@ from girdlebook import settings
 from girdlebook.cli.output import Json, notice, out, out_json
 from girdlebook.cli.progress import Advance, progress
 from girdlebook.cli.search import SPOKEN, print_hits
+from girdlebook.curated.ledger import Ledger
 from girdlebook.files import private_folder
 from girdlebook.importers.hermes import HermesHome
 from girdlebook.memory import open_curated
@@ -71,7 +72,8 @@ def _search(theirs: HermesHome, words: str, limit: int, *, as_json: bool) -> Non
 def _take_in(theirs: HermesHome, home: Home, *, as_json: bool) -> None:
     config = settings.load(home).config
     private_folder(home.path)
-    entries = list(theirs.import_entries(open_curated(home, config, None)))
+    with Ledger.open(home.ledger_db) as ledger:
+        entries = list(theirs.import_entries(open_curated(home, config, None, ledger)))
     with SQLiteSessionStore.open(home.state_db) as store, progress("importing") as advance:
         sessions = list(_counted(theirs.import_sessions(store), theirs.count(), advance))
     counts = {

@@ -53,6 +53,8 @@ def write_log(home: Home) -> None:
     handler = _PrivateRotatingFile(file, maxBytes=_BYTES, backupCount=_OLD_FILES, encoding="utf-8", errors="replace")
     handler.setFormatter(logging.Formatter("%(asctime)s %(process)d %(levelname)-7s %(name)s: %(message)s"))
     logger = logging.getLogger("girdlebook")
+    for former in logger.handlers:
+        former.close()
     logger.handlers = [handler]
     logger.setLevel(logging.INFO)
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from girdlebook import settings
+from girdlebook.cli import ledger
 from girdlebook.cli.output import Json, User, from_argument, notice, out, out_json
 from girdlebook.curated.document import CharUsage
 from girdlebook.curated.snapshot import FILE_NAMES, shown
@@ -74,7 +75,9 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Add an entry."""
-    _report(_store(context, user).add(target, from_argument(text)), as_json=as_json)
+    with ledger.changing(context, user) as store:
+        change = store.add(target, from_argument(text))
+    _report(change, as_json=as_json)
 
 
 @app.command("replace")
@@ -87,13 +90,17 @@ def replace(
     as_json: Json = False,
 ) -> None:
     """Replace an entry."""
-    _report(_store(context, user).replace(target, from_argument(old), from_argument(new)), as_json=as_json)
+    with ledger.changing(context, user) as store:
+        change = store.replace(target, from_argument(old), from_argument(new))
+    _report(change, as_json=as_json)
 
 
 @app.command("remove")
 def remove(context: typer.Context, target: Target, old: Old, user: User = None, as_json: Json = False) -> None:
     """Remove an entry."""
-    _report(_store(context, user).remove(target, from_argument(old)), as_json=as_json)
+    with ledger.changing(context, user) as store:
+        change = store.remove(target, from_argument(old))
+    _report(change, as_json=as_json)
 
 
 @app.command("edit")
@@ -112,6 +119,8 @@ def edit(
     if not editor:
         raise GirdleError(f"no editor is set; set VISUAL or EDITOR, or open {path} yourself")
     _run_editor(editor, path)
+    with ledger.changing(context, user) as noticing:
+        noticing.snapshot()
     out(block(store, target))
     _warn(target, store.usage(target))
 
@@ -131,6 +140,13 @@ def path(
         out_json({"folder": str(folder)} | files)
     else:
         out(str(folder if target is None else store.path(target)))
+
+
+app.command("log")(ledger.log)
+app.command("diff")(ledger.diff)
+app.command("blame")(ledger.blame)
+app.command("undo")(ledger.undo)
+app.command("search")(ledger.search)
 
 
 def block(store: MemoryStore, target: TargetName) -> str:

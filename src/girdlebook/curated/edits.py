@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, Self, get_args
 
 from girdlebook.curated.document import SEPARATOR, folded, holds_separator, tidy
-from girdlebook.errors import AmbiguousMatch, InvalidEntry, MemoryFileError, NoMatch, ThreatFound
+from girdlebook.errors import AmbiguousMatch, InvalidEntry, LedgerError, MemoryFileError, NoMatch, ThreatFound
 from girdlebook.safety import SCAN_LIMIT, scan
 
 Action = Literal["add", "replace", "remove"]
@@ -103,6 +103,29 @@ class WorkingCopy:
                 raise type(error)(
                     f"{place}: {error} None of the operations were applied.", extra=error.extra
                 ) from error
+
+    def take_back(self, before: str | None, after: str | None) -> None:
+        """Undo a change, whatever the scan says of the text that comes back: it was there before.
+
+        Parameters:
+            before, after: the entry's text before and after the change; None where it was new or went.
+
+        Raises:
+            LedgerError: the entry has changed since, or is there already.
+        """
+        if after is not None and after not in self.entries:
+            raise LedgerError("the entry has changed since; take back its later change first")
+        if before is not None and before in self.entries:
+            raise LedgerError("the entry is there already; there is nothing to take back")
+        if after is None:
+            self.entries.append(before or "")
+            self.edits.append(Edit("add", None, before))
+        elif before is None:
+            self.entries.remove(after)
+            self.edits.append(Edit("remove", after, None))
+        else:
+            self.entries[self.entries.index(after)] = before
+            self.edits.append(Edit("replace", after, before))
 
     def _add(self, content: str) -> None:
         if self._twin(content) is None:

@@ -10,11 +10,13 @@ from typing import Self, cast
 
 from girdlebook.curated.document import CharUsage, join, measure, parse
 from girdlebook.curated.edits import Edit, Operation, WorkingCopy
+from girdlebook.curated.ledger import OWNER, Ledger, Provenance
 from girdlebook.curated.snapshot import FILE_NAMES, MemorySnapshot, Target, render_block, shown
 from girdlebook.errors import (
     AmbiguousMatch,
     ConfigError,
     InvalidEntry,
+    LedgerError,
     MemoryFileError,
     NoMatch,
     OverLimit,
@@ -52,9 +54,17 @@ class MemoryStore:
     Entries that errors quote for a model (`current_entries`, `matches`) are shown as the snapshot shows them.
     """
 
-    def __init__(self, paths: Mapping[Target, Path], limits: Mapping[Target, int]) -> None:
+    def __init__(
+        self,
+        paths: Mapping[Target, Path],
+        limits: Mapping[Target, int],
+        scopes: Mapping[Target, str],
+        ledger: Ledger | None,
+    ) -> None:
         self._paths = dict(paths)
         self._limits = dict(limits)
+        self._scopes = dict(scopes)
+        self._ledger = ledger
 
     @classmethod
     def open(
@@ -65,6 +75,7 @@ class MemoryStore:
         user_char_limit: int = 1375,
         user_folder: Path | str | None = None,
         targets: Sequence[str] = ("memory", "user"),
+        ledger: Ledger | None = None,
     ) -> Self:
         """The store of a folder.  Nothing is read or made yet (report L1-38).
 
@@ -74,6 +85,7 @@ class MemoryStore:
             user_char_limit: characters that USER.md may hold.
             user_folder: where USER.md lies if not in `folder`.
             targets: the targets that are switched on.
+            ledger: where each change is entered; None for no record.
 
         Raises:
             ConfigError: a limit is not positive, or a target is unknown.
@@ -88,7 +100,8 @@ class MemoryStore:
         paths = {
             target: Path(folders[target]).absolute() / name for target, name in FILE_NAMES.items() if target in targets
         }
-        return cls(paths, limits)
+        user_scope = "user" if user_folder is None else f"user:{Path(user_folder).name}"
+        return cls(paths, limits, {"memory": "memory", "user": user_scope}, ledger)
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -136,51 +149,113 @@ class MemoryStore:
         Raises:
             UnreadableFile: a file exists and is no UTF-8 text.
         """
+        for target in self.targets:
+            self._notice(target)
         return MemorySnapshot(**{target: self._block(target) for target in self.targets})
 
-    def add(self, target: str, content: str) -> Change:
+    def scopes(self) -> tuple[str, ...]:
+        """The names that the ledger knows this store's files by."""
+        return tuple(map(self.scope, self.targets))
+
+    def scope(self, target: str) -> str:
+        """The name that the ledger knows a target's file by.  Raises as `target`."""
+        return self._scopes[self.target(target)]
+
+    def add(self, target: str, content: str, *, provenance: Provenance = OWNER) -> Change:
         """Add an entry at the end; one that is there already, but for blanks, stays as it is.
+
+        Parameters:
+            provenance: who causes it, for the ledger.
 
         Raises:
             MemoryFileError: the change was refused; its type says why.  The file is as it was.
             LockTimeout: another process held the file for too long.
         """
-        return self.edit(target, Operation.of({"action": "add", "content": content}))
+        return self.edit(target, Operation.of({"action": "add", "content": content}), provenance=provenance)
 
-    def replace(self, target: str, old_text: str, content: str) -> Change:
+    def replace(self, target: str, old_text: str, content: str, *, provenance: Provenance = OWNER) -> Change:
         """Put `content` in the place of the entry that is, or alone holds, `old_text`.  Raises as `add`."""
-        return self.edit(target, Operation.of({"action": "replace", "content": content, "old_text": old_text}))
+        operation = Operation.of({"action": "replace", "content": content, "old_text": old_text})
+        return self.edit(target, operation, provenance=provenance)
 
-    def remove(self, target: str, old_text: str) -> Change:
+    def remove(self, target: str, old_text: str, *, provenance: Provenance = OWNER) -> Change:
         """Remove the entry that is, or alone holds, `old_text`.  Raises as `add`."""
-        return self.edit(target, Operation.of({"action": "remove", "old_text": old_text}))
+        operation = Operation.of({"action": "remove", "old_text": old_text})
+        return self.edit(target, operation, provenance=provenance)
 
-    def edit(self, target: str, operation: Operation) -> Change:
+    def edit(self, target: str, operation: Operation, *, provenance: Provenance = OWNER) -> Change:
         """Apply one operation.  Raises as `add`."""
-        return self._change(target, lambda copy: copy.apply(operation))
+        return self._change(target, lambda copy: copy.apply(operation), provenance)
 
-    def apply(self, target: str, operations: Sequence[Operation | Mapping[str, object]]) -> Change:
+    def apply(
+        self,
+        target: str,
+        operations: Sequence[Operation | Mapping[str, object]],
+        *,
+        provenance: Provenance = OWNER,
+    ) -> Change:
         """Apply all operations, or none; only the result must fit into the limit (report L1-26).  Raises as `add`."""
         if not operations:
             raise InvalidEntry("operations is empty; list at least one, or use a single action.")
-        return self._change(target, lambda copy: copy.apply_all(operations))
+        return self._change(target, lambda copy: copy.apply_all(operations), provenance)
+
+    def undo(self, number: int) -> Change:
+        """Take a change back, by its number in the ledger; the way back is a change of its own.
+
+        Raises:
+            LedgerError: there is no ledger or no such change here, or the entry has changed since.
+            MemoryFileError, LockTimeout: as `add`.
+        """
+        if self._ledger is None:
+            raise LedgerError("no record is kept of this memory, so nothing can be taken back")
+        event = self._ledger.event(number)
+        target = next((one for one, scope in self._scopes.items() if scope == event.scope), None)
+        if target is None:
+            raise LedgerError(f"the change {number} is of another memory; name its user or profile")
+        reason = Provenance("owner", reason=f"takes back change {number}")
+        return self._change(target, lambda copy: copy.take_back(event.before, event.after), reason, undoes=number)
 
     def _block(self, target: Target) -> str | None:
         entries = self.entries(target)
         return render_block(target, entries, measure(entries, self._limits[target]))
 
-    def _change(self, target: str, edit: Callable[[WorkingCopy], None]) -> Change:
+    def _notice(self, target: Target) -> None:
+        """Enter what an editor did meanwhile; a file that is as it was left is not locked for it."""
+        if self._ledger is None:
+            return
+        scope, entries = self._scopes[target], self.entries(target)
+        if (self._ledger.known(scope) or ()) != entries:
+            with lock(self._paths[target]):
+                self._ledger.notice(scope, self.entries(target))
+
+    def _change(
+        self,
+        target: str,
+        edit: Callable[[WorkingCopy], None],
+        provenance: Provenance,
+        *,
+        undoes: int | None = None,
+    ) -> Change:
         known = self.target(target)
         path = self._paths[known]
         try:
             with lock(path):
-                return self._edit_locked(known, _read(path), edit)
+                return self._edit_locked(known, _read(path), edit, provenance, undoes)
         except OSError as error:
             raise MemoryFileError(f"{path} could not be changed: {error}. Free the way, then try again.") from error
 
-    def _edit_locked(self, target: Target, data: bytes, edit: Callable[[WorkingCopy], None]) -> Change:
+    def _edit_locked(
+        self,
+        target: Target,
+        data: bytes,
+        edit: Callable[[WorkingCopy], None],
+        provenance: Provenance,
+        undoes: int | None,
+    ) -> Change:
         path, limit = self._paths[target], self._limits[target]
         before = parse(_decoded(path, data), limit)
+        if self._ledger is not None:
+            self._ledger.notice(self._scopes[target], before)
         copy = WorkingCopy(before, partial(shown, target))
         usage = measure(before, limit)
         try:
@@ -196,6 +271,8 @@ class MemoryStore:
             if _decoded(path, data).strip() != join(before):
                 _back_up(path, data)
             write_atomically(path, join(copy.entries).encode())
+            if self._ledger is not None:
+                self._ledger.record(self._scopes[target], copy.edits, copy.entries, provenance, undoes=undoes)
         return Change(target, tuple(copy.edits), copy.duplicates, tuple(copy.entries), after)
 
 

@@ -6,15 +6,20 @@ from typing import Any
 
 from girdlebook.curated.document import CharUsage
 from girdlebook.curated.edits import ACTIONS, Action, Edit, Operation
+from girdlebook.curated.ledger import Provenance
 from girdlebook.curated.snapshot import FILE_NAMES, Target, shown
 from girdlebook.curated.store import Change, MemoryStore
 from girdlebook.errors import AmbiguousMatch, InvalidEntry, MemoryFileError, NoMatch, OverLimit
-from girdlebook.tools import Tool, ToolSpec
+from girdlebook.tools import Tool, ToolSpec, Trust
+from girdlebook.words import index_words
 
 NAME = "memory"
 
 MAX_FAILURES = 3
 """Failed consolidations in a turn after which a failing answer is final (reports L1-20, L1-23)."""
+
+_SAID_SHARE = 0.5
+"""The share of an entry's words from which on it is what the person said."""
 
 _GUIDANCE = """\
 Keep facts that will still matter in later conversations. What you save appears in your system prompt from the next \
@@ -71,10 +76,36 @@ class MemoryTool:
         self._store = store
         self._on_write = on_write
         self._failures = 0
+        self._session_id: str | None = None
+        self._said: frozenset[str] = frozenset()
+        self._heard: set[Trust] = set()
 
-    def start_turn(self) -> None:
-        """A new turn: failures are counted from zero."""
+    def start_turn(self, session_id: str | None = None, said: str = "") -> None:
+        """A new turn: failures are counted from zero, and nothing was heard from other tools yet.
+
+        Parameters:
+            session_id: where it takes place, for the ledger.
+            said: what the person wrote.
+        """
         self._failures = 0
+        self._session_id = session_id
+        self._said = frozenset(index_words(said).split())
+        self._heard = set()
+
+    def heard(self, trust: Trust) -> None:
+        """Another tool answered in this turn; what is written from now on may come from there."""
+        self._heard.add(trust)
+
+    def _provenance(self, arguments: Mapping[str, Any]) -> Provenance:
+        """Where a write comes from: what the person said this turn stays theirs, whatever was read besides."""
+        operations = arguments.get("operations") or [arguments]
+        texts = [str(one.get("content") or one.get("new_text") or "") for one in operations if isinstance(one, Mapping)]
+        words = index_words(" ".join(texts)).split()
+        if words and sum(word in self._said for word in words) >= _SAID_SHARE * len(words):
+            return Provenance("user_said", self._session_id)
+        if "untrusted" in self._heard:
+            return Provenance("untrusted", self._session_id)
+        return Provenance("local_tool" if self._heard else "agent", self._session_id)
 
     def _run(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         target = self._store.target(arguments.get("target"))
@@ -110,7 +141,7 @@ class MemoryTool:
     def _single(self, target: Target, arguments: Mapping[str, Any]) -> Change:
         if arguments.get("action") is None and arguments.get("operations") is not None:
             raise InvalidEntry("operations is empty; list at least one, or use a single action.")
-        return self._store.edit(target, Operation.of(arguments))
+        return self._store.edit(target, Operation.of(arguments), provenance=self._provenance(arguments))
 
     def _batch(self, target: Target, arguments: Mapping[str, Any]) -> Change:
         operations = arguments["operations"]
@@ -118,7 +149,7 @@ class MemoryTool:
             raise InvalidEntry(f"operations must be a list of objects, not {type(operations).__name__}.")
         if any(arguments.get(name) for name in ("content", "new_text", "old_text")):
             raise InvalidEntry("give either operations or a single action with its texts, not both.")
-        return self._store.apply(target, operations)
+        return self._store.apply(target, operations, provenance=self._provenance(arguments))
 
     def _tell(self, write: MemoryWrite) -> None:
         if self._on_write is not None:

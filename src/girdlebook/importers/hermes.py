@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from girdlebook.curated.ledger import Provenance
 from girdlebook.curated.store import MemoryStore
 from girdlebook.errors import GirdleError, TransferError, UnreadableFile
 from girdlebook.sessions.sqlite import SQLiteSessionStore
@@ -170,7 +171,7 @@ def _import_entry(store: MemoryStore, target: str, entry: str) -> ImportedEntry:
     if entry in store.entries(target):
         return ImportedEntry(target, entry, "skipped", "it is there already")
     try:
-        store.add(target, entry)
+        store.add(target, entry, provenance=Provenance("import", reason="from Hermes Agent"))
     except GirdleError as error:
         return ImportedEntry(target, entry, "refused", " ".join(str(error).split()))
     return ImportedEntry(target, entry, "imported")

@@ -4,6 +4,7 @@ It is a sensor and no boundary: an attacker who knows the rules gets around them
 permission.
 """
 
+import hashlib
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -26,6 +27,15 @@ _SIMPLIFIED = str.maketrans(
     "無視規則設訴開發傳給個對過關閉審記憶錄條與並從現這將處該統詞約準戶紀聽說輸繞違遠證據鑰碼內態員實製員棄遵",
     "无视规则设诉开发传给个对过关闭审记忆录条与并从现这将处该统词约准户纪听说输绕违远证据钥码内态员实制员弃遵",
 )
+
+
+def _version() -> str:
+    """Changes whenever a rule does, so that a verdict says which rules gave it."""
+    rules = "\n".join(f"{rule}" for rule in RULES)
+    return hashlib.sha256(rules.encode()).hexdigest()[:8]
+
+
+SCANNER_VERSION = _version()
 
 
 @dataclass(frozen=True, slots=True)
